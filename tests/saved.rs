@@ -139,20 +139,103 @@ fn other_bytes_are_refused() {
     };
     let changed = |key: &str, value: Value| {
         let mut state: Value = serde_json::from_slice(&saved).unwrap();
-        state[key] = value;
+        state["read"]["Tokens"][key] = value;
         reason(&serde_json::to_vec(&state).unwrap())
     };
     for end in 0..saved.len() {
         assert!(reason(&saved[..end]).starts_with("not a saved parser: EOF"));
     }
-    assert_eq!(changed("version", json!(0)), "its version is 0; this library reads 4");
+    let mut old: Value = serde_json::from_slice(&saved).unwrap();
+    old["version"] = json!(0);
+    assert_eq!(
+        reason(&serde_json::to_vec(&old).unwrap()),
+        "its version is 0; this library reads 5"
+    );
     assert_eq!(changed("ends", json!([9])), "its ends are not in its tokens");
     assert_eq!(changed("ends", json!([3, 2])), "its ends are not in its tokens");
     for reported in [json!(null), json!([99, 0]), json!([0, 99])] {
         assert_eq!(changed("reported", reported), "its tokens leave another message open");
     }
     assert_eq!(changed("tokens", json!([])), "its tokens leave another message open");
-    let config =
+    old["version"] = json!(5);
+    old["config"] =
         json!({"strict": true, "tools": ["a b"], "prefill": null, "spelled_markers": false});
-    assert!(changed("config", config).contains("tools"));
+    assert!(reason(&serde_json::to_vec(&old).unwrap()).contains("tools"));
+}
+
+fn from_checkpoint(parser: &StreamableParser) -> StreamableParser {
+    StreamableParser::from_bytes(encoding(), &parser.to_checkpoint().unwrap()).unwrap()
+}
+
+proptest! {
+    #[test]
+    fn what_comes_after_a_checkpoint_is_the_same(
+        steps in prop::collection::vec((step(), any::<bool>()), 0..24),
+    ) {
+        for (role, config) in configs() {
+            let mut stayed = StreamableParser::with_config(encoding(), role, &config).unwrap();
+            let mut moved = stayed.clone();
+            for (step, moves) in &steps {
+                prop_assert_eq!(take(&mut moved, step), take(&mut stayed, step));
+                if *moves && stayed.to_checkpoint().is_ok() {
+                    moved = from_checkpoint(&moved);
+                    prop_assert_eq!(moved.to_bytes().unwrap(), moved.to_checkpoint().unwrap());
+                }
+                prop_assert_eq!(place(&moved), place(&stayed));
+            }
+        }
+    }
+
+    /// A checkpoint may come from a client.
+    #[test]
+    fn no_checkpoint_breaks_a_parser(
+        fed in prop::collection::vec(token(), 0..40),
+        (at, digit) in (any::<prop::sample::Index>(), "[0-9]{1,19}|null|\"\"|true"),
+        more in prop::collection::vec(token(), 0..40),
+    ) {
+        for (role, config) in configs() {
+            let mut parser = StreamableParser::with_config(encoding(), role, &config).unwrap();
+            let _ = (parser.feed(&fed), parser.feed(&[]));
+            let Ok(saved) = parser.to_checkpoint() else { continue };
+            let saved = changed_at(&saved, at, &digit);
+            if let Ok(mut parser) = StreamableParser::from_bytes(encoding(), &saved) {
+                let _ = (parser.feed(&more), parser.feed(&[]), parser.process_eos().is_ok());
+                let _ = (seen(&parser), parser.finish());
+            }
+        }
+    }
+}
+
+/// Another value in place of one of the values that are a number, `null` or a flag.
+fn changed_at(saved: &[u8], at: prop::sample::Index, value: &str) -> Vec<u8> {
+    let text = std::str::from_utf8(saved).unwrap();
+    let is_value =
+        |word: &str| word.parse::<u64>().is_ok() || ["null", "true", "false"].contains(&word);
+    let is_between = |character: char| ":,[]{}".contains(character);
+    let words: Vec<_> = text.split(is_between).filter(|word| is_value(word)).collect();
+    let word = words[at.index(words.len())];
+    let from = word.as_ptr() as usize - text.as_ptr() as usize;
+    [&text[..from], value, &text[from + word.len()..]].concat().into_bytes()
+}
+
+/// What a caller sees of where a parser is.
+fn place(parser: &StreamableParser) -> String {
+    let open = (parser.current_role(), parser.channel(), parser.recipient(), parser.content_type());
+    // A message that the last token completed is before the checkpoint.
+    let is_between = parser.state() != openai_harmony::StreamState::Content;
+    format!("{:?} {:?}", parser.state(), (!is_between).then_some(open))
+}
+
+#[test]
+fn a_checkpoint_does_not_grow() {
+    let mut parser = StreamableParser::new(encoding(), Some(Role::Assistant)).unwrap();
+    parser.feed(&[200_005, 17_196, 200_008]).unwrap();
+    let mut sizes = Vec::new();
+    for _ in 0..3 {
+        parser.feed(&vec![12_194; 10_000]).unwrap();
+        sizes.push(parser.to_checkpoint().unwrap().len());
+    }
+    assert!(sizes[2] <= sizes[0] + 4 && sizes[2] < 700, "{sizes:?}");
+    let moved = from_checkpoint(&parser);
+    assert_eq!((moved.content(), moved.tokens()), ("", &[][..]));
 }

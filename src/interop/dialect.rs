@@ -15,6 +15,16 @@ use super::{Dialect, Turn};
 use crate::error::{Error, ErrorKind, Result};
 use crate::path::Path;
 
+/// What a stream sends twice, so that who continues it must have it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Resends {
+    Nothing,
+    /// A thought, in the signature at its end.
+    Thoughts,
+    /// All, in the last event.
+    All,
+}
+
 /// A dialect.
 pub(super) struct Definition {
     /// The name of its module.
@@ -36,6 +46,8 @@ pub(super) struct Definition {
     pub(super) prefixes: Prefixes,
     /// Whether clients take JSON objects alone as arguments, so that a reply holds calls until they are complete.
     pub(super) takes_objects: bool,
+    /// What of an answer its stream sends twice.
+    pub(super) resends: Resends,
     /// The form of a stream.
     pub(super) framing: Framing,
     /// What ends a stream after its last chunk.

@@ -6,7 +6,7 @@ use super::state::{Begin, Delta, HeaderState, OpenMessage, State};
 use super::stream::StreamableParser;
 use super::utf8::Utf8Decoder;
 use crate::chat::{Content, Message, TextContent};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{ErrorKind, Result};
 use crate::header::{self, Given};
 use crate::tokenizer::special;
 
@@ -27,7 +27,7 @@ impl StreamableParser {
         }
         if self.strict {
             let text = self.text_of(index..index + 1);
-            let error = Error::at(ErrorKind::UnexpectedToken { token }, index);
+            let error = self.error_at(ErrorKind::UnexpectedToken { token }, index);
             return Err(error.with_token_text(text));
         }
         self.stray(token, index);
@@ -67,7 +67,7 @@ impl StreamableParser {
             }
             _ if self.tokenizer.token_bytes(token).is_none() => {
                 header.unknown.get_or_insert(index);
-                Err(Error::at(ErrorKind::InvalidToken { token }, index))
+                Err(self.error_at(ErrorKind::InvalidToken { token }, index))
             }
             _ => Ok(()),
         }
@@ -96,14 +96,14 @@ impl StreamableParser {
         }
         if let Some(unknown) = header.unknown {
             let token = self.tokens[unknown];
-            return Err(Error::at(ErrorKind::InvalidToken { token }, index));
+            return Err(self.error_at(ErrorKind::InvalidToken { token }, index));
         }
         self.words.split(self.tokenizer, &self.tokens[header.body()..index]);
         match header::read(&self.words, self.given(&header)) {
             Ok(read) => self.open(header.from, index, read),
             // 0.0.8 read it as a part of another, and may have raised nothing.
             Err(_) if header.begin == Begin::StartOver => self.read_leniently(&header, index),
-            Err(error) => return Err(error.at_token(index)),
+            Err(error) => return Err(error.at_token(self.fed_at(index))),
         }
         Ok(())
     }
@@ -114,7 +114,7 @@ impl StreamableParser {
             (None, _) => header.broken_off.map_or(Given::Nothing, Given::Fallback),
             (Some(role), Begin::Given) => Given::Role(role),
             // The given role is that of the first tokens.
-            (Some(role), _) if header.from == 0 => Given::Fallback(role),
+            (Some(role), _) if self.fed_at(header.from) == 0 => Given::Fallback(role),
             (Some(role), _) => Given::Waiting(role),
         }
     }
@@ -160,7 +160,7 @@ impl StreamableParser {
         }
         // The text before the unknown id is kept. What follows it belongs to no message.
         self.close(index, None);
-        Err(Error::at(ErrorKind::InvalidToken { token }, index))
+        Err(self.error_at(ErrorKind::InvalidToken { token }, index))
     }
 
     /// Appends a token's text to the content; `false` for an id without text.

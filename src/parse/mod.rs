@@ -11,6 +11,7 @@
 //! Strict parsing returns an error where the tokens leave the grammar, and continues at the next
 //! `<|start|>`. Lenient parsing returns no error and loses nothing (docs/parsing.md).
 
+mod checkpoint;
 mod event;
 mod grammar;
 mod lenient;
@@ -28,6 +29,7 @@ mod stripped;
 mod utf8;
 
 pub use crate::repair::RepairKind;
+pub(crate) use checkpoint::Checkpoint;
 pub use event::{Event, Repair};
 pub(crate) use grammar::STOP_TOKENS;
 pub use options::{ParseOptions, ParserOptions};

@@ -13,7 +13,7 @@ impl StreamableParser {
     pub(super) fn report_start(&mut self, span: Range<usize>, header: &Message) {
         if self.recording {
             let Message { author, channel, recipient, content_type, .. } = header.clone();
-            let index = self.messages.len();
+            let index = self.message_count();
             self.events.push(Event::MessageStart {
                 span: self.spelling.fed_span(span),
                 index,
@@ -51,7 +51,7 @@ impl StreamableParser {
     /// Reports text of the message that is complete next.
     pub(super) fn report_delta(&mut self, span: Range<usize>, text: String) {
         if self.recording {
-            let (span, index) = (self.spelling.fed_span(span), self.messages.len());
+            let (span, index) = (self.spelling.fed_span(span), self.message_count());
             self.events.push(Event::ContentDelta { span, index, text });
         }
     }
@@ -61,7 +61,7 @@ impl StreamableParser {
             let span = end..end + usize::from(stop_token.is_some());
             self.events.push(Event::MessageEnd {
                 span: self.spelling.fed_span(span),
-                index: self.messages.len() - 1,
+                index: self.message_count() - 1,
                 stop_token,
             });
         }

@@ -1,10 +1,12 @@
 //! A parser as bytes, to resume it in another process.
 //!
 //! The state is what went in: the options and the tokens. Taking the parser up parses them again, which leaves nothing
-//! of the inside in the format but what events have reported of the open message.
+//! of the inside in the format but what events have reported of the open message. A checkpoint instead has the inside,
+//! since only that does not grow: at 30,000 tokens it takes a hundredth of the bytes and of the time.
 
 use serde::{Deserialize, Serialize};
 
+use super::checkpoint::Checkpoint;
 use super::event::Event;
 use super::options::ParserOptions;
 use super::state::State;
@@ -15,7 +17,7 @@ use crate::saved::{invalid, read};
 use crate::tokenizer::Tokenizer;
 
 /// The form of the bytes. It changes with the fields of [`SavedParser`].
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 
 #[derive(Debug, Serialize, Deserialize)]
 struct SavedParser {
@@ -23,32 +25,86 @@ struct SavedParser {
     config: ParserOptions,
     first_role: Option<Role>,
     begun: Option<Role>,
-    tokens: Vec<u32>,
-    ends: Vec<usize>,
-    is_finished: bool,
     unreported: bool,
-    /// Whether the events of the prefill wait for the first `feed`.
-    is_unasked: bool,
-    /// Of the open message, how many bytes of its text are in events, and the first token that is in none.
-    reported: Option<(usize, usize)>,
+    read: Read,
+}
+
+/// What the parser has read.
+#[derive(Debug, Serialize, Deserialize)]
+enum Read {
+    /// All tokens.
+    Tokens {
+        tokens: Vec<u32>,
+        ends: Vec<usize>,
+        is_finished: bool,
+        /// Whether the events of the prefill wait for the first `feed`.
+        is_unasked: bool,
+        /// Of the open message, how many bytes of its text are in events, and the first token that is in none.
+        reported: Option<(usize, usize)>,
+    },
+    /// Only where it is.
+    Checkpoint(Box<Checkpoint>),
 }
 
 impl StreamableParser {
     /// The parser as bytes, from which [`Self::from_bytes`] resumes it, in this process or in another. They are JSON,
-    /// some 8 bytes for each token, and have a version; tokens are not encrypted.
+    /// some 8 bytes for each token, and have a version; tokens are not encrypted. Those of a parser that was continued from
+    /// a [checkpoint](Self::to_checkpoint) are another checkpoint.
     ///
     /// # Errors
     ///
     /// [`InvalidState`](crate::ErrorKind::InvalidState) while events wait that an error held back: `feed(&[])` returns them.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        let is_unasked = !self.events.is_empty();
-        if is_unasked && self.events != self.first_events() {
-            return Err(invalid("an error held events back; feed(&[]) returns them"));
+        if self.is_continued() {
+            return self.to_checkpoint();
         }
         let reported = match &self.state {
             State::Content(open) => Some((open.reported, open.uncovered)),
             _ => None,
         };
+        self.saved(Read::Tokens {
+            tokens: self.tokens().to_vec(),
+            ends: self.ends.clone(),
+            is_finished: matches!(self.state, State::Finished),
+            is_unasked: !self.events.is_empty(),
+            reported,
+        })
+    }
+
+    /// Like [`Self::to_bytes`], but only what it takes to continue: some hundred bytes and a few microseconds, however
+    /// much was read. Later events are the same. Messages, repairs, tokens and text from before are not in the parser
+    /// that [`Self::from_bytes`] makes of it; spans and indices count them.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidState`](crate::ErrorKind::InvalidState) while events wait that an error held back.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use openai_harmony::chat::Role;
+    /// use openai_harmony::{HarmonyEncodingName, StreamableParser, load_harmony_encoding};
+    ///
+    /// let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)?;
+    /// let encode = |text| encoding.tokenizer().encode_with_special_tokens(text);
+    /// let mut parser = StreamableParser::new(encoding, Some(Role::Assistant))?;
+    /// parser.feed(&encode("<|channel|>final<|message|>2 + 2"))?;
+    ///
+    /// let mut parser = StreamableParser::from_bytes(encoding, &parser.to_checkpoint()?)?;
+    /// assert_eq!(parser.channel(), Some("final"));
+    /// let events = parser.feed(&encode(" = 4."))?;
+    /// assert_eq!(events[0].span(), 7..11);
+    /// assert_eq!(parser.content(), " = 4.");
+    /// # Ok::<(), openai_harmony::Error>(())
+    /// ```
+    pub fn to_checkpoint(&self) -> Result<Vec<u8>> {
+        self.saved(Read::Checkpoint(Box::new(self.checkpoint())))
+    }
+
+    fn saved(&self, read: Read) -> Result<Vec<u8>> {
+        if !self.events.is_empty() && self.events != self.first_events() {
+            return Err(invalid("an error held events back; feed(&[]) returns them"));
+        }
         let config = ParserOptions {
             strict: self.strict,
             tools: self.tools.given().to_vec(),
@@ -60,12 +116,8 @@ impl StreamableParser {
             config,
             first_role: self.first_role,
             begun: self.begun,
-            tokens: self.tokens().to_vec(),
-            ends: self.ends.clone(),
-            is_finished: matches!(self.state, State::Finished),
             unreported: self.unreported,
-            is_unasked,
-            reported,
+            read,
         };
         serde_json::to_vec(&saved).map_err(|error| invalid(error.to_string()))
     }
@@ -99,21 +151,40 @@ impl StreamableParser {
         let mut parser = Self::with_options(encoding, saved.first_role, &saved.config)
             .map_err(|error| invalid(error.to_string()))?;
         parser.restart(saved.begun);
-        if !saved.is_unasked {
-            parser.events.clear();
+        match saved.read {
+            Read::Tokens { tokens, ends, is_finished, is_unasked, reported } => {
+                let first = std::mem::take(&mut parser.events);
+                parser.read_again(&tokens, &ends)?;
+                if is_finished {
+                    parser.state = State::Finished;
+                }
+                parser.report_again(reported)?;
+                if is_unasked {
+                    parser.events = first;
+                }
+            }
+            Read::Checkpoint(checkpoint) => parser.resume(*checkpoint)?,
         }
-        for end in saved.ends {
-            let before = saved.tokens.get(parser.tokens().len()..end);
-            parser.repeat(before.ok_or_else(|| invalid("its ends are not in its tokens"))?);
-            let _raised_before = parser.process_eos();
+        parser.unreported = saved.unreported;
+        Ok(parser)
+    }
+
+    /// Parses tokens again, with their ends.
+    fn read_again(&mut self, tokens: &[u32], ends: &[usize]) -> Result<()> {
+        for &end in ends {
+            let before = tokens.get(self.tokens().len()..end);
+            self.repeat(before.ok_or_else(|| invalid("its ends are not in its tokens"))?);
+            let _raised_before = self.process_eos();
         }
-        parser.repeat(&saved.tokens[parser.tokens().len()..]);
-        if saved.is_finished {
-            parser.state = State::Finished;
-        }
-        match (&mut parser.state, saved.reported) {
+        self.repeat(&tokens[self.tokens().len()..]);
+        Ok(())
+    }
+
+    /// Sets what events have reported of the open message.
+    fn report_again(&mut self, reported: Option<(usize, usize)>) -> Result<()> {
+        match (&mut self.state, reported) {
             (State::Content(open), Some((reported, uncovered)))
-                if open.text.is_char_boundary(reported) && uncovered <= parser.tokens.len() =>
+                if open.text.is_char_boundary(reported) && uncovered <= self.tokens.len() =>
             {
                 (open.reported, open.uncovered) = (reported, uncovered);
             }
@@ -122,8 +193,7 @@ impl StreamableParser {
             }
             _ => {}
         }
-        parser.unreported = saved.unreported;
-        Ok(parser)
+        Ok(())
     }
 
     /// The events that the parser began with: of its prefill.

@@ -21,16 +21,16 @@ impl StreamableParser {
             }
         } else {
             self.release_spelled();
-            self.read_spelled(token, self.spelling.fed.len());
+            self.read_spelled(token, self.spelling.count());
         }
     }
 
     fn spell_byte(&mut self, byte: u8) {
-        let reach = self.spelling.fed.len();
+        let reach = self.spelling.count();
         match self.spelling.marker(byte) {
             Some((name, token)) if name.len() == self.spelling.held.len() + 1 => {
                 self.spelling.held.clear();
-                let from = self.spelling.reach.last().copied().unwrap_or_default();
+                let from = self.spelling.reach.last().copied().unwrap_or(self.spelling.before);
                 self.report_repair(Repair {
                     kind: RepairKind::SpelledMarker,
                     span: from..reach,

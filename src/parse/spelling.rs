@@ -21,8 +21,12 @@ const MARKERS: [(&str, u32); 8] = [
 pub(super) struct Spelling {
     /// Whether markers may be spelled; without that nothing is recorded here.
     pub(super) is_read: bool,
-    /// All tokens that were fed.
+    /// All tokens that were fed, since a checkpoint if there was one.
     pub(super) fed: Vec<u32>,
+    /// How many were fed before these.
+    pub(super) fed_before: usize,
+    /// How many fed tokens come before the first token that the grammar holds.
+    pub(super) before: usize,
     /// For each token of the grammar, how many fed tokens reach up to its end. What begins in a token has all of it.
     pub(super) reach: Vec<usize>,
     /// The beginning of a marker, each byte with its reach. Nothing else is held back.
@@ -38,6 +42,11 @@ impl Spelling {
         *self = Self::new(self.is_read);
     }
 
+    /// How many tokens were fed, where markers may be spelled.
+    pub(super) fn count(&self) -> usize {
+        self.fed_before + self.fed.len()
+    }
+
     pub(super) fn is_holding(&self) -> bool {
         !self.held.is_empty()
     }
@@ -45,9 +54,9 @@ impl Spelling {
     /// The fed tokens of a span of the grammar's tokens. What is adjacent stays adjacent.
     pub(super) fn fed_span(&self, span: Range<usize>) -> Range<usize> {
         if !self.is_read {
-            return span;
+            return self.before + span.start..self.before + span.end;
         }
-        let reach = |end: usize| end.checked_sub(1).map_or(0, |last| self.reach[last]);
+        let reach = |end: usize| end.checked_sub(1).map_or(self.before, |last| self.reach[last]);
         reach(span.start)..reach(span.end)
     }
 

@@ -1,6 +1,6 @@
 //! The states of the state machine, and what callers see of them.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::utf8::Utf8Decoder;
 use crate::chat::{Author, Message, Role};
@@ -57,7 +57,7 @@ pub struct HeaderData<'a> {
 pub(super) const HELD_AT_MOST: usize = 32;
 
 /// The states of the state machine.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) enum State {
     Start,
     Header(HeaderState),
@@ -66,7 +66,7 @@ pub(super) enum State {
 }
 
 /// An incomplete header.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct HeaderState {
     /// Its first token: `<|start|>` if it began with one.
     pub(super) from: usize,
@@ -81,7 +81,7 @@ pub(super) struct HeaderState {
 }
 
 /// How a header began.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Begin {
     /// After a role that the caller gave.
     Given,
@@ -122,7 +122,7 @@ impl HeaderState {
 }
 
 /// A message whose content is incomplete.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct OpenMessage {
     /// The fields of its header; its content is added at its end.
     pub(super) message: Message,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::checkpoint::Past;
 use super::event::{Event, Repair};
 use super::options::{ParseOptions, ParserOptions};
 use super::spelling::Spelling;
@@ -56,6 +57,8 @@ pub struct StreamableParser {
     pub(super) state: State,
     pub(super) words: Words,
     pub(super) messages: Vec<Message>,
+    /// What came before a checkpoint, and is not held.
+    pub(super) past: Past,
     /// For each message, what ended it.
     pub(super) stop_tokens: Vec<Option<u32>>,
     pub(super) repairs: Vec<Repair>,
@@ -124,6 +127,7 @@ impl StreamableParser {
             state: State::Start,
             words: Words::default(),
             messages: Vec::new(),
+            past: Past::default(),
             stop_tokens: Vec::new(),
             repairs: Vec::new(),
             delta: Delta::None,
@@ -154,6 +158,7 @@ impl StreamableParser {
         self.spelling.clear();
         self.ends.clear();
         self.messages.clear();
+        self.past = Past::default();
         self.stop_tokens.clear();
         self.repairs.clear();
         self.events.clear();
@@ -195,7 +200,7 @@ impl StreamableParser {
             State::Content(_) => self.end_content(end),
             State::Header(header) if self.is_prompt_end(header) => {}
             State::Header(_) if self.strict => {
-                return Err(Error::at(ErrorKind::UnexpectedEos, end));
+                return Err(self.error_at(ErrorKind::UnexpectedEos, end));
             }
             State::Header(_) => self.cut_header_at_end(end),
         }
@@ -298,7 +303,7 @@ impl StreamableParser {
 
     fn step(&mut self, token: u32) -> Result<()> {
         if matches!(self.state, State::Finished) {
-            return Err(Error::at(ErrorKind::Finished, self.tokens().len()));
+            return Err(Error::at(ErrorKind::Finished, self.fed_count()));
         }
         self.delta = Delta::None;
         if self.spelling.is_read {
@@ -358,7 +363,35 @@ impl StreamableParser {
 
     /// All tokens that were fed, including those that caused errors.
     pub fn tokens(&self) -> &[u32] {
-        if self.spelling.is_read { &self.spelling.fed } else { &self.tokens }
+        if self.spelling.is_read { &self.spelling.fed } else { &self.tokens[self.past.held..] }
+    }
+
+    /// Whether it was continued from a checkpoint.
+    pub(crate) fn is_continued(&self) -> bool {
+        self.past.is_there
+    }
+
+    /// How many tokens were fed, those before a checkpoint included.
+    pub(crate) fn fed_count(&self) -> usize {
+        match self.spelling.is_read {
+            true => self.spelling.count(),
+            false => self.fed_at(self.tokens.len()),
+        }
+    }
+
+    /// The index among the fed tokens of one that the grammar reads.
+    pub(super) fn fed_at(&self, index: usize) -> usize {
+        self.spelling.fed_span(index..index).start
+    }
+
+    /// An error at a token that the grammar reads.
+    pub(super) fn error_at(&self, kind: ErrorKind, index: usize) -> Error {
+        Error::at(kind, self.fed_at(index))
+    }
+
+    /// How many messages are complete, those before a checkpoint included.
+    pub(super) fn message_count(&self) -> usize {
+        self.past.messages + self.messages.len()
     }
 
     /// All repairs of lenient parsing, in the order in which they were reported.
@@ -406,7 +439,12 @@ impl StreamableParser {
     /// Whether the last message ended with `<|return|>` or `<|call|>`, and none has begun since.
     pub(crate) fn is_turn_ended(&self) -> bool {
         self.state() == StreamState::ExpectStart
-            && matches!(self.stop_tokens.last(), Some(Some(special::RETURN | special::CALL)))
+            && matches!(self.last_stop_token(), Some(special::RETURN | special::CALL))
+    }
+
+    /// What ended the last message.
+    pub(super) fn last_stop_token(&self) -> Option<u32> {
+        self.stop_tokens.last().copied().unwrap_or(self.past.stop_token)
     }
 
     fn open_message(&self) -> Option<&OpenMessage> {

@@ -1,7 +1,9 @@
 //! Bytes to text while they arrive: characters may be split between tokens.
 
+use serde::{Deserialize, Serialize};
+
 /// The bytes of a character whose end has not arrived; at most three.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Utf8Decoder {
     pending: [u8; 4],
     length: usize,
@@ -74,6 +76,17 @@ impl Utf8Decoder {
     /// Whether a character's end has not arrived.
     pub(super) fn is_pending(&self) -> bool {
         self.length > 0
+    }
+
+    /// Whether what is pending can be: the first bytes of a character. A checkpoint may have been changed.
+    pub(crate) fn is_possible(&self) -> bool {
+        let pending = self.pending.get(..self.length).map(std::str::from_utf8);
+        self.length < self.pending.len()
+            && match pending {
+                Some(Ok(whole)) => whole.is_empty(),
+                Some(Err(error)) => error.valid_up_to() == 0 && error.error_len().is_none(),
+                None => false,
+            }
     }
 
     /// Drops a character whose end has not arrived, and returns how many bytes of it had arrived.

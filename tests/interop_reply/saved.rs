@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use openai_harmony::ErrorKind;
 use openai_harmony::interop::{
-    Clock, FinishReason, MakeId, Reply, ReplyOptions, TokenLogprob, Turn,
+    Clock, Dialect, FinishReason, MakeId, Reply, ReplyOptions, TokenLogprob, Turn,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -28,15 +28,33 @@ fn again(turn: &Turn, reply: &Reply) -> Reply {
     Reply::from_bytes(turn, &encoding(), &reply.to_bytes(), options).unwrap()
 }
 
+/// The same by a checkpoint.
+fn from_checkpoint(turn: &Turn, reply: &Reply) -> Reply {
+    let options = ReplyOptions::default().with_clock(still());
+    Reply::from_bytes(turn, &encoding(), &reply.to_checkpoint().unwrap(), options).unwrap()
+}
+
 /// What is sent of tokens in pieces, saved and taken up before each piece where `moves` says so.
 fn sent(turn: &Turn, pieces: &[&[u32]], moves: &[bool], reason: FinishReason) -> (String, Value) {
+    sent_by(turn, pieces, moves, reason, again)
+}
+
+fn sent_by(
+    turn: &Turn,
+    pieces: &[&[u32]],
+    moves: &[bool],
+    reason: FinishReason,
+    again: fn(&Turn, &Reply) -> Reply,
+) -> (String, Value) {
     let mut reply = begun(turn, ReplyOptions::new("m").with_prompt_tokens(9).with_cached_tokens(2));
     let mut bytes = Vec::new();
     for (piece, moves) in pieces.iter().zip(moves.iter().cycle()) {
         if *moves {
             reply = again(turn, &reply);
         }
-        reply.feed_into(piece, None, &mut bytes).unwrap();
+        let given: Vec<_> =
+            piece.iter().map(|id| Some(TokenLogprob::from(-f64::from(*id)))).collect();
+        reply.feed_with_logprobs_into(piece, Some(&given), &mut bytes).unwrap();
     }
     reply.finish_into(reason, None, &mut bytes).unwrap();
     if moves[0] {
@@ -59,6 +77,120 @@ proptest! {
             let pieces: Vec<_> = std::iter::once(&[][..]).chain(tokens.chunks(size)).collect();
             let stayed = sent(&turn, &pieces, &[false], reason);
             prop_assert_eq!(sent(&turn, &pieces, &moves, reason), stayed);
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn what_is_sent_after_a_checkpoint_is_the_same(
+        tokens in sampled(),
+        size in 1_usize..6,
+        moves in prop::collection::vec(any::<bool>(), 1..6),
+        reason in reason(),
+    ) {
+        for turn in reply_laws::turns() {
+            if turn.dialect == Dialect::Responses {
+                continue;
+            }
+            let pieces: Vec<_> = std::iter::once(&[][..]).chain(tokens.chunks(size)).collect();
+            let (stayed, _) = sent(&turn, &pieces, &[false], reason);
+            let (moved, _) = sent_by(&turn, &pieces, &moves, reason, from_checkpoint);
+            prop_assert_eq!(moved, stayed);
+        }
+    }
+}
+
+#[test]
+fn responses_have_no_checkpoint() {
+    let responses = turn(RESPONSES, &plain_of(RESPONSES));
+    let error = begun(&responses, ReplyOptions::new("m")).to_checkpoint().unwrap_err();
+    assert!(error.to_string().contains("use to_bytes"), "{error}");
+}
+
+#[test]
+fn a_checkpoint_does_not_grow() {
+    let turn = turn(CHAT, &super::with(plain_of(CHAT), json!({"logprobs": true})));
+    let mut reply = begun(&turn, ReplyOptions::new("m"));
+    reply.feed(&tokens(THOUGHT)).unwrap();
+    reply.feed(&tokens("<|start|>assistant<|channel|>final<|message|>")).unwrap();
+    let mut sizes = Vec::new();
+    for _ in 0..3 {
+        reply
+            .feed_with_logprobs(&vec![12_194; 10_000], Some(&vec![Some((-1.0).into()); 10_000]))
+            .unwrap();
+        sizes.push(reply.to_checkpoint().unwrap().len());
+    }
+    assert!(sizes[2] <= sizes[0] + 8 && sizes[2] < 1_500, "{sizes:?}");
+}
+
+/// A checkpoint may come from a client.
+#[test]
+fn no_checkpoint_breaks_a_reply() {
+    let body = json!({"logprobs": true, "stop": ["END"], "tools": [{"type": "function", "function": {"name": "get_weather"}}]});
+    let turn = turn(CHAT, &super::with(plain_of(CHAT), body));
+    let texts = [THOUGHT, CALL, "<|channel|>final<|message|>One EN", "<|start|>assistant"];
+    for text in texts {
+        let mut reply = begun(&turn, ReplyOptions::new("m"));
+        let fed = tokens(text);
+        let fed = &fed[..fed.len() - usize::from(text.ends_with("|>"))];
+        reply.feed_with_logprobs(fed, Some(&vec![Some((-1.0).into()); fed.len()])).unwrap();
+        let saved: Value = serde_json::from_slice(&reply.to_checkpoint().unwrap()).unwrap();
+        let mut taken = 0;
+        each_change(&saved, &mut |changed| {
+            let saved = serde_json::to_vec(changed).unwrap();
+            let again = Reply::from_bytes(&turn, &encoding(), &saved, ReplyOptions::default());
+            if let Ok(mut reply) = again {
+                taken += 1;
+                let _ = reply.feed(&tokens(
+                    "D<|end|><|start|>assistant<|channel|>final<|message|>a<|channel|>b",
+                ));
+                reply.finish(FinishReason::Stop, None).unwrap();
+                let _ = (reply.response(), reply.usage());
+            }
+        });
+        assert!(taken > 0);
+    }
+}
+
+/// The value with each of its parts in turn replaced by other values.
+fn each_change(whole: &Value, take: &mut dyn FnMut(&Value)) {
+    fn paths(value: &Value, path: &str, found: &mut Vec<String>) {
+        found.push(path.to_owned());
+        match value {
+            Value::Object(members) => {
+                members
+                    .iter()
+                    .for_each(|(key, inner)| paths(inner, &format!("{path}/{key}"), found));
+            }
+            Value::Array(items) => {
+                items
+                    .iter()
+                    .enumerate()
+                    .for_each(|(at, inner)| paths(inner, &format!("{path}/{at}"), found));
+            }
+            _ => {}
+        }
+    }
+    let mut found = Vec::new();
+    paths(whole, "", &mut found);
+    let others = [
+        json!(null),
+        json!(0),
+        json!(7),
+        json!(u32::MAX),
+        json!(u64::MAX),
+        json!(true),
+        json!(""),
+        json!("é"),
+        json!([]),
+        json!(-1.5),
+    ];
+    for path in found {
+        for other in &others {
+            let mut changed = whole.clone();
+            *changed.pointer_mut(&path).unwrap() = other.clone();
+            take(&changed);
         }
     }
 }
@@ -161,7 +293,8 @@ fn other_bytes_are_refused() {
     };
     let changed = |key: &str, value: Value| {
         let mut state: Value = serde_json::from_slice(&saved).unwrap();
-        state[key] = value;
+        let place = if key == "version" { &mut state } else { &mut state["fed"]["Tokens"] };
+        place[key] = value;
         serde_json::to_vec(&state).unwrap()
     };
     assert!(reason(&chat, b"").starts_with("not a saved reply: EOF"));
@@ -169,7 +302,7 @@ fn other_bytes_are_refused() {
     assert!(reason(&chat, &saved[..saved.len() - 2]).starts_with("not a saved reply: EOF"));
     assert_eq!(
         reason(&chat, &changed("version", json!(1))),
-        "its version is 1; this library reads 4"
+        "its version is 1; this library reads 5"
     );
     for cuts in [json!([9_999]), json!([]), json!([1, 1]), json!([u64::MAX, u64::MAX])] {
         let reason = reason(&chat, &changed("cuts", cuts));

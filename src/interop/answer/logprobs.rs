@@ -36,10 +36,12 @@ impl From<f64> for TokenLogprob {
 }
 
 /// The tokens of a reply whose body asks for log-probabilities, and which of them belong to visible text so far.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(in crate::interop) struct Logprobs {
     /// How many alternatives of each token the answer has.
     alternatives: usize,
+    /// How many tokens were fed before the first that is held here.
+    past: usize,
     tokens: Vec<FedToken>,
     /// The first token of the open message that no delta had yet.
     next: usize,
@@ -52,7 +54,7 @@ pub(in crate::interop) struct Logprobs {
     emitted: usize,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 struct FedToken {
     id: TokenId,
     given: Option<TokenLogprob>,
@@ -64,6 +66,7 @@ impl Logprobs {
     pub(in crate::interop) fn new(alternatives: usize) -> Self {
         Self {
             alternatives,
+            past: 0,
             tokens: Vec::new(),
             next: 0,
             undecoded: 0,
@@ -86,8 +89,39 @@ impl Logprobs {
         self.tokens.iter().map(|token| &token.given)
     }
 
+    /// These without what no later text needs: the tokens before `first`, and of an open message that `says_more`
+    /// those that were emitted.
+    pub(in crate::interop) fn checkpoint(&self, first: usize, says_more: bool) -> Self {
+        let first = first.saturating_sub(self.past).min(self.tokens.len());
+        let held = if says_more { first.min(self.next) } else { first };
+        Self {
+            past: self.past + held,
+            tokens: self.tokens[held..].to_vec(),
+            next: self.next.saturating_sub(held),
+            undecoded: self.undecoded.saturating_sub(held),
+            ..*self
+        }
+    }
+
+    /// Whether a reply with so many tokens can have left this in a checkpoint.
+    pub(in crate::interop) fn is_possible(&self, fed: usize, of: &Self) -> bool {
+        const MOST: usize = u32::MAX as usize;
+        let given = self.tokens.iter().filter_map(|token| token.given.as_ref());
+        let given: Vec<_> = given.map(|given| Some(given.clone())).collect();
+        let ids: Vec<_> = given.iter().map(|_| 0).collect();
+        self.alternatives == of.alternatives
+            && self.past.checked_add(self.tokens.len()) == Some(fed)
+            && self.next <= self.undecoded
+            && self.undecoded <= self.tokens.len()
+            && self.decoded <= MOST
+            && self.emitted <= MOST
+            && self.decoder.is_possible()
+            && check(&ids, &given).is_ok()
+    }
+
     /// A message's content begins with this token.
     pub(in crate::interop) fn begin(&mut self, first: usize) {
+        let first = first.saturating_sub(self.past);
         (self.next, self.undecoded) = (first, first);
         (self.decoded, self.emitted) = (0, 0);
         self.decoder = Utf8Decoder::default();
@@ -124,7 +158,8 @@ impl Logprobs {
     /// Decodes the tokens before this one.
     fn decode(&mut self, end: usize) {
         let mut text = String::new();
-        for token in self.tokens.iter_mut().take(end).skip(self.undecoded) {
+        for token in self.tokens.iter_mut().take(end.saturating_sub(self.past)).skip(self.undecoded)
+        {
             token.start = self.decoded;
             self.decoder.push(bytes_of(token.id).unwrap_or_default(), &mut text);
             self.decoded += text.len();

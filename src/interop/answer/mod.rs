@@ -10,7 +10,8 @@ pub(super) use json::write_json;
 pub use logprobs::TokenLogprob;
 pub(super) use logprobs::{LogprobEntry, Logprobs, check};
 pub(super) use segment::{
-    Call, Delta, Segment, SegmentKind, SegmentState, TextKind, joined, visible_logprobs,
+    Call, Delta, PastSegments, Segment, SegmentKind, SegmentState, TextKind, joined,
+    visible_logprobs,
 };
 pub(super) use sink::{Framing, Members, Sink, write_object};
 pub(super) use writer::{AnswerState, Head, Outcome, Prefixes, Writer};

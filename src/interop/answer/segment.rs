@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use serde::{Deserialize, Serialize};
+
 use super::logprobs::LogprobEntry;
 use crate::interop::{Tool, ToolKind};
 
@@ -13,6 +15,8 @@ pub(in crate::interop) struct Segment {
     /// input.
     pub(in crate::interop) text: String,
     pub(in crate::interop) state: SegmentState,
+    /// Whether it has text from before a checkpoint, which is not here.
+    pub(in crate::interop) has_past: bool,
     /// Responses: the item's id.
     pub(in crate::interop) id: String,
     /// Those of visible text, if the body asks for them and the engine gave them.
@@ -25,7 +29,7 @@ pub(in crate::interop) enum SegmentKind {
     Call(Call),
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::interop) enum TextKind {
     /// Chain of thought.
     Thought,
@@ -57,6 +61,33 @@ impl Call {
     }
 }
 
+/// The segments before a checkpoint, which are not held: how many there were.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::interop) struct PastSegments {
+    pub(in crate::interop) thoughts: u32,
+    pub(in crate::interop) texts: u32,
+    pub(in crate::interop) calls: u32,
+    pub(in crate::interop) whole_calls: u32,
+}
+
+impl PastSegments {
+    /// Whether an answer can have so many. A checkpoint may have been changed.
+    pub(in crate::interop) fn is_possible(&self) -> bool {
+        let Self { thoughts, texts, calls, whole_calls } = *self;
+        let most = 1 << 30;
+        thoughts <= most && texts <= most && calls <= most && whole_calls <= calls
+    }
+
+    /// These and another one.
+    pub(in crate::interop) fn with(mut self, segment: &Segment) -> Self {
+        self.thoughts += u32::from(segment.is_thought());
+        self.texts += u32::from(segment.is_visible());
+        self.calls += u32::from(segment.as_call().is_some());
+        self.whole_calls += u32::from(segment.is_whole_call());
+        self
+    }
+}
+
 /// How far a segment has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::interop) enum SegmentState {
@@ -85,8 +116,18 @@ impl<'a> Delta<'a> {
 }
 
 impl Segment {
+    pub(in crate::interop) fn new(kind: SegmentKind, id: String) -> Self {
+        let (text, state, logprobs) = (String::new(), SegmentState::Open, Vec::new());
+        Self { kind, text, state, has_past: false, id, logprobs }
+    }
+
     pub(in crate::interop) fn is_thought(&self) -> bool {
         self.kind == SegmentKind::Text(TextKind::Thought)
+    }
+
+    /// Whether nothing was said in it yet.
+    pub(in crate::interop) fn is_new(&self) -> bool {
+        self.text.is_empty() && !self.has_past
     }
 
     /// Whether it is text that the user sees.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::json::write_json;
-use super::segment::{Delta, Segment};
+use super::segment::{Delta, PastSegments, Segment};
 use super::sink::Sink;
 
 /// Why the tokens end.
@@ -62,7 +62,7 @@ pub struct Usage {
 impl Usage {
     /// Tokens of prompt and answer.
     pub fn total_tokens(&self) -> usize {
-        self.prompt_tokens + self.completion_tokens
+        self.prompt_tokens.saturating_add(self.completion_tokens)
     }
 }
 
@@ -70,6 +70,8 @@ impl Usage {
 pub(in crate::interop) trait Writer: Debug + Send + Sync {
     /// Sends what opens the stream.
     fn open(&mut self, _usage: Usage, _sink: &mut Sink<'_>) {}
+    /// Continues after these segments, all of which have ended.
+    fn resume(&mut self, _past: PastSegments) {}
     /// Sends that a segment begins.
     fn begin(&mut self, _index: usize, _segment: &Segment, _sink: &mut Sink<'_>) {}
     /// Sends more of a segment's text or arguments.
@@ -101,10 +103,24 @@ pub(in crate::interop) struct Head {
 /// The answer as it stands.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::interop) struct AnswerState<'a> {
+    /// What came before a checkpoint.
+    pub(in crate::interop) past: PastSegments,
     pub(in crate::interop) segments: &'a [Segment],
     pub(in crate::interop) usage: Usage,
     /// `None` while it is under way.
     pub(in crate::interop) outcome: Option<&'a Outcome>,
+}
+
+impl AnswerState<'_> {
+    /// Of an answer that begins.
+    pub(in crate::interop) fn opening(usage: Usage) -> Self {
+        Self { past: PastSegments::default(), segments: &[], usage, outcome: None }
+    }
+
+    /// Whether a call came to its end.
+    pub(in crate::interop) fn has_whole_call(&self) -> bool {
+        self.past.whole_calls > 0 || self.segments.iter().any(Segment::is_whole_call)
+    }
 }
 
 /// How it ended.

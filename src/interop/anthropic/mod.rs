@@ -13,7 +13,7 @@ use self::tools::{is_search_of_servers, read_tool};
 use super::answer::{Framing, Prefixes};
 use super::choice::{Choice, Chosen};
 use super::common::{read_effort, read_max_tokens, read_sampling, read_stop, read_thinking_budget};
-use super::dialect::Definition;
+use super::dialect::{Definition, Resends};
 use super::field::{BodyField, BodyObject};
 use super::names::ToolId;
 use super::request::Request;
@@ -31,6 +31,7 @@ pub(super) const DEFINITION: Definition = Definition {
     writer: |head, turn| Box::new(write::Anthropic::new(head, turn)),
     prefixes: Prefixes::new("msg_", "toolu_"),
     takes_objects: true,
+    resends: Resends::Thoughts,
     framing: Framing::NamedEvents,
     last_frame: b"",
     error_body,

@@ -3,8 +3,8 @@
 use serde_json::Map;
 
 use crate::interop::answer::{
-    AnswerState, Delta, Head, Members, Outcome, Segment, SegmentKind, Sink, TextKind, Usage,
-    Writer, write_object,
+    AnswerState, Delta, Head, Members, Outcome, PastSegments, Segment, SegmentKind, Sink, TextKind,
+    Usage, Writer, write_object,
 };
 use crate::interop::body::parse_arguments;
 use crate::interop::thought_blob::write_thought;
@@ -79,10 +79,15 @@ impl Anthropic {
 
 impl Writer for Anthropic {
     fn open(&mut self, usage: Usage, sink: &mut Sink<'_>) {
-        let state = AnswerState { segments: &[], usage, outcome: None };
+        let state = AnswerState::opening(usage);
         sink.event("message_start", |event| {
             event.object("message", |message| self.write_message(&[], &state, message));
         });
+    }
+
+    fn resume(&mut self, past: PastSegments) {
+        let thoughts = if self.thoughts == ThoughtDisplay::Hidden { 0 } else { past.thoughts };
+        self.index = [thoughts, past.texts, past.calls].map(|count| count as usize).iter().sum();
     }
 
     fn begin(&mut self, _index: usize, segment: &Segment, sink: &mut Sink<'_>) {
@@ -140,7 +145,7 @@ fn write_stop(state: &AnswerState<'_>, members: &mut Members<'_>) {
     let reason = |outcome: &Outcome| match outcome.reason {
         _ if outcome.stop_sequence.is_some() => "stop_sequence",
         FinishReason::Length | FinishReason::Abort => "max_tokens",
-        FinishReason::Stop if state.segments.iter().any(Segment::is_whole_call) => "tool_use",
+        FinishReason::Stop if state.has_whole_call() => "tool_use",
         FinishReason::Stop => "end_turn",
     };
     members.value("stop_reason", &state.outcome.map(reason));

@@ -14,7 +14,7 @@ use super::common::{
     read_count, read_effort, read_logprobs, read_max_tokens, read_penalties, read_reasoning,
     read_sampling, read_stop,
 };
-use super::dialect::Definition;
+use super::dialect::{Definition, Resends};
 use super::field::{BodyField, BodyObject};
 use super::request::Request;
 use super::{Dialect, Json, ReadOptions, Turn};
@@ -31,6 +31,7 @@ pub(super) const DEFINITION: Definition = Definition {
     writer: |head, turn| Box::new(write::Chat::new(head, turn)),
     prefixes: Prefixes::new("chatcmpl-", "call_"),
     takes_objects: false,
+    resends: Resends::Nothing,
     framing: Framing::Events,
     last_frame: b"data: [DONE]\n\n",
     error_body,

@@ -120,7 +120,7 @@ impl Chat {
     fn finish_reason(&self, state: &AnswerState<'_>) -> Option<&'static str> {
         Some(match state.outcome?.reason {
             FinishReason::Length | FinishReason::Abort => "length",
-            FinishReason::Stop if !state.segments.iter().any(Segment::is_whole_call) => "stop",
+            FinishReason::Stop if !state.has_whole_call() => "stop",
             FinishReason::Stop if self.function_call => "function_call",
             FinishReason::Stop => "tool_calls",
         })

@@ -10,7 +10,7 @@ use super::chat_completions::Messages;
 use super::common::{
     read_effort, read_logprobs, read_max_tokens, read_penalties, read_sampling, read_stop,
 };
-use super::dialect::Definition;
+use super::dialect::{Definition, Resends};
 use super::field::{BodyField, BodyObject};
 use super::formats::{any_object, read_format_schema, response_format};
 use super::request::Request;
@@ -29,6 +29,7 @@ pub(super) const DEFINITION: Definition = Definition {
     writer: |head, turn| Box::new(write::Ollama::new(head, turn)),
     prefixes: Prefixes::new("", "call_"),
     takes_objects: true,
+    resends: Resends::Nothing,
     framing: Framing::Lines,
     last_frame: b"",
     error_body: |_, message, _, _| json!({"error": message}),

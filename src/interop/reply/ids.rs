@@ -12,6 +12,8 @@ pub(super) struct Ids {
     seed: String,
     index: usize,
     count: usize,
+    /// How many of them were made before a checkpoint.
+    past: usize,
     make: Option<MakeId>,
     /// Those that the server's function made, to give them again in a reply that is taken up.
     made: Vec<String>,
@@ -19,11 +21,21 @@ pub(super) struct Ids {
 
 impl Ids {
     pub(super) fn new(reply_id: &str, index: usize, make: Option<MakeId>) -> Self {
-        Self { seed: reply_id.to_owned(), index, count: 0, make, made: Vec::new() }
+        Self { seed: reply_id.to_owned(), index, count: 0, past: 0, make, made: Vec::new() }
     }
 
     pub(super) fn made(&self) -> &[String] {
         &self.made
+    }
+
+    /// How many ids there are.
+    pub(super) fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Continues after so many.
+    pub(super) fn resume(&mut self, count: usize) {
+        (self.count, self.past) = (count, count);
     }
 
     /// Gives these ids first.
@@ -34,7 +46,7 @@ impl Ids {
     /// The next id with this prefix.
     pub(super) fn next(&mut self, prefix: &str) -> String {
         self.count += 1;
-        if let Some(made) = self.made.get(self.count - 1) {
+        if let Some(made) = self.made.get(self.count - 1 - self.past) {
             return made.clone();
         }
         if let Some(make) = &self.make {

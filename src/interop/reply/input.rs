@@ -4,6 +4,8 @@
 //! only if what follows can end the object, too; any other is part of the input. Arguments that are
 //! not an object are the input as they are.
 
+use serde::{Deserialize, Serialize};
+
 use crate::interop::body::parse_arguments;
 
 /// How many bytes after a quote may leave open whether it ends the string. Longer ones occur in
@@ -11,13 +13,13 @@ use crate::interop::body::parse_arguments;
 const LOOK_AHEAD: usize = 256;
 
 /// Decodes one call's input.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct InputDecoder {
     raw: String,
     state: InputState,
 }
 
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 enum InputState {
     /// What is there so far may become `{"input": "`.
     #[default]
@@ -41,6 +43,14 @@ enum Lookahead {
 }
 
 impl InputDecoder {
+    /// Whether its offset is one of its text. A checkpoint may have been changed.
+    pub(super) fn is_possible(&self) -> bool {
+        match self.state {
+            InputState::Inside(at) | InputState::Bare(at) => self.raw.is_char_boundary(at),
+            InputState::Opening | InputState::Object => true,
+        }
+    }
+
     /// Takes arguments and returns the input that they add.
     pub(super) fn push(&mut self, arguments: &str) -> String {
         self.raw.push_str(arguments);

@@ -13,6 +13,7 @@
 //!   and the response from all segments. Chunks and response are made independently, so tests can compare them.
 
 mod arguments;
+mod checkpoint;
 mod ids;
 mod input;
 mod options;
@@ -356,8 +357,8 @@ impl Reply {
         let durations = self.timer.durations();
         let outcome = Outcome { reason, stop_sequence, durations, failure: failure.to_owned() };
         let usage = self.usage();
-        let Sorter { segments, writer, .. } = &mut self.sorter;
-        let state = AnswerState { segments, usage, outcome: Some(&outcome) };
+        let Sorter { segments, past, writer, .. } = &mut self.sorter;
+        let state = AnswerState { past: *past, segments, usage, outcome: Some(&outcome) };
         if reason == FinishReason::Abort {
             let error = self.dialect.error_body(end.status, end.message, None, None);
             writer.fail(&state, &error, sink);
@@ -388,8 +389,9 @@ impl Reply {
     /// [`Self::response`] as JSON in one line, after the bytes that are there, where every number of a call's
     /// arguments is as the model wrote it.
     pub fn response_into(&self, bytes: &mut Vec<u8>) {
-        let (segments, outcome) = (&self.sorter.segments, self.outcome.as_ref());
-        self.sorter.writer.response(&AnswerState { segments, usage: self.usage(), outcome }, bytes);
+        let Sorter { segments, past, writer, .. } = &self.sorter;
+        let (usage, outcome) = (self.usage(), self.outcome.as_ref());
+        writer.response(&AnswerState { past: *past, segments, usage, outcome }, bytes);
     }
 
     #[doc(hidden)]
@@ -447,7 +449,7 @@ impl Reply {
         self.parser.messages()
     }
 
-    /// All tokens that were fed.
+    /// All tokens that were fed; of a reply that was continued from a [checkpoint](Self::to_checkpoint) those since.
     pub fn tokens(&self) -> &[u32] {
         self.parser.tokens()
     }
@@ -465,7 +467,7 @@ impl Reply {
 
     /// How many tokens the turn has taken so far.
     pub fn usage(&self) -> Usage {
-        let sampled = self.parser.tokens().len();
+        let sampled = self.parser.fed_count();
         let thoughts = self.sorter.thought_tokens + self.sorter.open_thought_tokens(sampled);
         Usage {
             prompt_tokens: self.prompt_tokens,

@@ -1,21 +1,24 @@
 //! A reply as bytes, to resume it in another process.
 //!
 //! The state is what went in: the options, the tokens, and where they were cut. Taking the reply up feeds them again,
-//! which costs as much as the first time and leaves nothing of the inside in the format.
+//! which costs as much as the first time and leaves nothing of the inside in the format. A checkpoint instead has the
+//! inside (`checkpoint`), since only that does not grow.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::checkpoint::ReplyCheckpoint;
 use super::{End, Reply, ReplyOptions};
 use crate::HarmonyEncoding;
 use crate::error::Result;
 use crate::interop::answer::{FinishReason, Framing};
+use crate::interop::dialect::Resends;
 use crate::interop::{ReasoningField, TokenLogprob, Turn};
 use crate::saved::{invalid, read};
 
 /// The form of the bytes. It changes with the fields of [`SavedReply`].
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 
 #[derive(Debug, Serialize, Deserialize)]
 struct SavedReply {
@@ -30,19 +33,29 @@ struct SavedReply {
     thinking_budget: Option<usize>,
     reasoning_field: ReasoningField,
     spelled_markers: bool,
-    tokens: Vec<u32>,
-    /// How many tokens each `feed` was given.
-    cuts: Vec<usize>,
-    /// What was given for each token, if the body asks for log-probabilities.
-    logprobs: Option<Vec<Option<TokenLogprob>>>,
-    /// The ids that the server's own function made.
-    made_ids: Vec<String>,
+    fed: Fed,
     end: Option<(FinishReason, Option<String>, [Duration; 2])>,
     /// What went wrong, of an answer that was aborted.
     failure: Option<String>,
     /// Since the reply began.
     elapsed: Duration,
     first_token: Option<Duration>,
+}
+
+/// What the reply was fed.
+#[derive(Debug, Serialize, Deserialize)]
+enum Fed {
+    Tokens {
+        tokens: Vec<u32>,
+        /// How many tokens each `feed` was given.
+        cuts: Vec<usize>,
+        /// What was given for each token, if the body asks for log-probabilities.
+        logprobs: Option<Vec<Option<TokenLogprob>>>,
+        /// The ids that the server's own function made.
+        made_ids: Vec<String>,
+    },
+    /// Only where it is.
+    Checkpoint(Box<ReplyCheckpoint>),
 }
 
 impl Reply {
@@ -99,30 +112,18 @@ impl Reply {
             ..options
         };
         let mut reply = turn.reply(encoding, options)?;
-        reply.sorter.ids.repeat(saved.made_ids);
-        let mut sent = Vec::new();
-        let mut tokens = &saved.tokens[..];
-        if saved.cuts.iter().try_fold(0_usize, |sum, &cut| sum.checked_add(cut))
-            != Some(tokens.len())
-        {
-            return Err(invalid("its cuts are not those of its tokens"));
-        }
-        let mut logprobs = saved.logprobs.as_deref();
-        if logprobs.is_some_and(|logprobs| logprobs.len() != tokens.len()) {
-            return Err(invalid("its log-probabilities are not those of its tokens"));
-        }
-        for cut in saved.cuts {
-            let (fed, rest) = tokens.split_at(cut);
-            let (given, others) = logprobs.map(|logprobs| logprobs.split_at(cut)).unzip();
-            reply.feed_framed(fed, given, &mut sent, Framing::Lines)?;
-            sent.clear();
-            (tokens, logprobs) = (rest, others);
+        match saved.fed {
+            Fed::Tokens { tokens, cuts, logprobs, made_ids } => {
+                reply.sorter.ids.repeat(made_ids);
+                reply.feed_again(&tokens, &cuts, logprobs.as_deref())?;
+            }
+            Fed::Checkpoint(checkpoint) => reply.resume(*checkpoint)?,
         }
         if let Some((reason, stop_sequence, durations)) = saved.end {
             let message = saved.failure.as_deref().unwrap_or_default();
             let stop_sequence = stop_sequence.as_deref();
             let end = End { reason, stop_sequence, message, ..End::ABORTED };
-            reply.finish_framed(end, &mut sent, Framing::Lines)?;
+            reply.finish_framed(end, &mut Vec::new(), Framing::Lines)?;
             if let Some(outcome) = &mut reply.outcome {
                 outcome.durations = durations;
             }
@@ -131,9 +132,86 @@ impl Reply {
         Ok(reply)
     }
 
+    /// Feeds tokens again, in the pieces in which they came.
+    fn feed_again(
+        &mut self,
+        mut tokens: &[u32],
+        cuts: &[usize],
+        mut logprobs: Option<&[Option<TokenLogprob>]>,
+    ) -> Result<()> {
+        let mut sent = Vec::new();
+        if cuts.iter().try_fold(0_usize, |sum, &cut| sum.checked_add(cut)) != Some(tokens.len()) {
+            return Err(invalid("its cuts are not those of its tokens"));
+        }
+        if logprobs.is_some_and(|logprobs| logprobs.len() != tokens.len()) {
+            return Err(invalid("its log-probabilities are not those of its tokens"));
+        }
+        for &cut in cuts {
+            let (fed, rest) = tokens.split_at(cut);
+            let (given, others) = logprobs.map(|logprobs| logprobs.split_at(cut)).unzip();
+            self.feed_framed(fed, given, &mut sent, Framing::Lines)?;
+            sent.clear();
+            (tokens, logprobs) = (rest, others);
+        }
+        Ok(())
+    }
+
     /// The reply as bytes, from which [`Self::from_bytes`] resumes it, in this process or in another. They are JSON,
-    /// some 8 bytes for each token, more with its log-probabilities, and have a version; tokens are not encrypted.
+    /// some 8 bytes for each token, more with its log-probabilities, and have a version; tokens are not encrypted. Those
+    /// of a reply that was continued from a [checkpoint](Self::to_checkpoint) are another checkpoint.
     pub fn to_bytes(&self) -> Vec<u8> {
+        if self.parser.is_continued() {
+            return self.saved(Fed::Checkpoint(Box::new(self.checkpoint())));
+        }
+        self.saved(Fed::Tokens {
+            tokens: self.parser.tokens().to_vec(),
+            cuts: self.cuts.clone(),
+            logprobs: self.sorter.logprobs.as_ref().map(|kept| kept.given().cloned().collect()),
+            made_ids: self.sorter.ids.made().to_vec(),
+        })
+    }
+
+    /// Like [`Self::to_bytes`], but only what it takes to continue the stream: about a kilobyte, however much was said,
+    /// and a few microseconds to read. What is sent from then on is the same. What was sent before is not in the reply
+    /// that [`Self::from_bytes`] makes of it: its [response](Self::response), [messages](Self::messages),
+    /// [repairs](Self::repairs) and [calls](Self::builtin_calls) are those since; [usage](Self::usage) counts all.
+    ///
+    /// A call that has begun is kept in full, and with Anthropic's API a thought, whose signature repeats it.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidState`](crate::ErrorKind::InvalidState) for Responses, where the last event repeats the whole answer.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use openai_harmony::interop::{FinishReason, ReadOptions, Reply, ReplyOptions, chat_completions};
+    /// use openai_harmony::{HarmonyEncodingName, load_harmony_encoding};
+    /// use serde_json::json;
+    ///
+    /// let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)?;
+    /// let encode = |text| encoding.tokenizer().encode_with_special_tokens(text);
+    /// let body = json!({"messages": [{"role": "user", "content": "2 + 2?"}]});
+    /// let turn = chat_completions::read(&body, &ReadOptions::default())?;
+    /// let mut reply = turn.reply(&encoding, ReplyOptions::new("gpt-oss-20b"))?;
+    /// reply.feed(&encode("<|channel|>analysis<|message|>Easy.<|end|>"))?;
+    ///
+    /// let saved = reply.to_checkpoint()?;
+    /// let mut reply = Reply::from_bytes(&turn, &encoding, &saved, ReplyOptions::default())?;
+    /// let chunks = reply.feed(&encode("<|start|>assistant<|channel|>final<|message|>Four."))?;
+    /// assert_eq!(chunks[0].to_value()["choices"][0]["delta"], json!({"content": "Four."}));
+    /// # Ok::<(), openai_harmony::Error>(())
+    /// ```
+    pub fn to_checkpoint(&self) -> Result<Vec<u8>> {
+        if self.dialect.definition().resends == Resends::All {
+            return Err(invalid(
+                "the last event of this API repeats the whole answer: use to_bytes",
+            ));
+        }
+        Ok(self.saved(Fed::Checkpoint(Box::new(self.checkpoint()))))
+    }
+
+    fn saved(&self, fed: Fed) -> Vec<u8> {
         let options = &self.options;
         let (elapsed, first_token) = self.timer.elapsed();
         let saved = SavedReply {
@@ -148,10 +226,7 @@ impl Reply {
             thinking_budget: options.thinking_budget,
             reasoning_field: options.reasoning_field,
             spelled_markers: options.spelled_markers,
-            tokens: self.parser.tokens().to_vec(),
-            cuts: self.cuts.clone(),
-            logprobs: self.sorter.logprobs.as_ref().map(|kept| kept.given().cloned().collect()),
-            made_ids: self.sorter.ids.made().to_vec(),
+            fed,
             end: self
                 .outcome
                 .as_ref()

@@ -9,8 +9,8 @@ use super::stop::StopStrings;
 use crate::chat::{Author, Role};
 use crate::error::Result;
 use crate::interop::answer::{
-    Call, Delta, FinishReason, Logprobs, Prefixes, Segment, SegmentKind, SegmentState, Sink,
-    TextKind, Writer,
+    Call, Delta, FinishReason, Logprobs, PastSegments, Prefixes, Segment, SegmentKind,
+    SegmentState, Sink, TextKind, Writer,
 };
 use crate::interop::tools::NO_ARGUMENTS;
 use crate::interop::{Tool, ToolKind, Turn};
@@ -20,24 +20,26 @@ use crate::repair::RepairKind;
 /// What became of the tokens so far. Segments go to the writer as they come about.
 #[derive(Debug)]
 pub(super) struct Sorter {
-    rules: RouteRules,
+    pub(super) rules: RouteRules,
     pub(super) writer: Box<dyn Writer>,
     pub(super) ids: Ids,
     prefixes: Prefixes,
     /// Prefilled bytes: cut from a text, kept in a call, since half the arguments are of no use.
-    prompted: usize,
-    open: OpenMessage,
+    pub(super) prompted: usize,
+    pub(super) open: OpenMessage,
     /// Where the open message's content begins.
-    content_from: usize,
+    pub(super) content_from: usize,
     /// Where what is known of its content ends.
-    content_to: usize,
+    pub(super) content_to: usize,
     /// Whether that is all of it, and no character at its end was dropped.
-    content_ends: bool,
-    stop: StopStrings,
+    pub(super) content_ends: bool,
+    pub(super) stop: StopStrings,
     /// If the body asks for them.
     pub(super) logprobs: Option<Logprobs>,
-    calls: usize,
+    pub(super) calls: usize,
     pub(super) segments: Vec<Segment>,
+    /// Those before a checkpoint.
+    pub(super) past: PastSegments,
     pub(super) repairs: Vec<Repair>,
     pub(super) builtin_calls: Vec<BuiltinCall>,
     /// Tokens of the thoughts that are complete.
@@ -48,7 +50,7 @@ pub(super) struct Sorter {
 
 /// What the open message is.
 #[derive(Debug)]
-enum OpenMessage {
+pub(super) enum OpenMessage {
     None,
     /// Text; its segment begins with its first character.
     Text(TextKind, Option<usize>),
@@ -75,6 +77,7 @@ impl Sorter {
             logprobs: turn.sampling.logprobs.map(Logprobs::new),
             calls: 0,
             segments: Vec::new(),
+            past: PastSegments::default(),
             repairs: Vec::new(),
             builtin_calls: Vec::new(),
             thought_tokens: 0,
@@ -204,8 +207,7 @@ impl Sorter {
         sink: &mut Sink<'_>,
     ) -> usize {
         let id = prefix.map(|prefix| self.ids.next(prefix)).unwrap_or_default();
-        let (text, state, logprobs) = (String::new(), SegmentState::Open, Vec::new());
-        let (index, segment) = (self.segments.len(), Segment { kind, text, state, id, logprobs });
+        let (index, segment) = (self.segments.len(), Segment::new(kind, id));
         self.writer.begin(index, &segment, sink);
         self.segments.push(segment);
         index
@@ -268,9 +270,12 @@ impl Sorter {
         }
         let (before, rest) = self.segments.split_at_mut(index);
         let Some(segment) = rest.first_mut() else { return };
-        let is_joined =
-            if segment.is_thought() { Segment::is_thought } else { Segment::is_visible };
-        let is_behind_others = segment.text.is_empty() && before.iter().any(is_joined);
+        let (is_joined, past): (fn(&Segment) -> bool, _) = if segment.is_thought() {
+            (Segment::is_thought, self.past.thoughts)
+        } else {
+            (Segment::is_visible, self.past.texts)
+        };
+        let is_behind_others = segment.is_new() && (past > 0 || before.iter().any(is_joined));
         segment.text.push_str(text);
         let sent = segment.logprobs.len();
         if let Some(logprobs) = self.logprobs.as_mut().filter(|_| segment.is_visible()) {
@@ -298,9 +303,7 @@ impl Sorter {
             OpenMessage::Call(segment, decoder) => {
                 match decoder {
                     Some(decoder) => self.append(segment, &decoder.finish(), sink),
-                    None if how == SegmentState::Whole
-                        && self.segments[segment].text.is_empty() =>
-                    {
+                    None if how == SegmentState::Whole && self.segments[segment].is_new() => {
                         self.append(segment, NO_ARGUMENTS, sink);
                     }
                     None => {}

@@ -75,6 +75,19 @@ impl StopStrings {
         self.held.emitted < self.held.text.len()
     }
 
+    /// The text that is held back.
+    pub(super) fn held(&self) -> &str {
+        &self.held.text[self.held.emitted..]
+    }
+
+    /// Holds this text back; `false` if these strings would not.
+    pub(super) fn hold(&mut self, text: &str) -> bool {
+        let Some(search) = &mut self.search else { return text.is_empty() };
+        let is_held = search.find(text.as_bytes()).is_none() && search.undecided() == text.len();
+        self.held = Held { text: text.to_owned(), emitted: 0 };
+        is_held
+    }
+
     /// The text's end: what was held back is text.
     pub(super) fn flush(&mut self) -> String {
         if let Some(search) = &mut self.search {

@@ -13,7 +13,7 @@ use super::choice::Choice;
 use super::common::{
     read_max_tokens, read_penalties, read_reasoning, read_sampling, read_stop, read_top_logprobs,
 };
-use super::dialect::Definition;
+use super::dialect::{Definition, Resends};
 use super::field::BodyObject;
 use super::request::Request;
 use super::{Dialect, Json, ReadOptions, Turn, UnusedReason};
@@ -36,6 +36,7 @@ pub(super) const DEFINITION: Definition = Definition {
         ..Prefixes::new("resp_", "call_")
     },
     takes_objects: false,
+    resends: Resends::All,
     framing: Framing::NamedEvents,
     last_frame: b"",
     error_body,

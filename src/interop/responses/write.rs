@@ -179,7 +179,7 @@ fn text_events(segment: &Segment) -> [&'static str; 2] {
 
 impl Writer for Responses {
     fn open(&mut self, usage: Usage, sink: &mut Sink<'_>) {
-        let state = AnswerState { segments: &[], usage, outcome: None };
+        let state = AnswerState::opening(usage);
         self.push_response("response.created", &state, sink);
         self.push_response("response.in_progress", &state, sink);
     }

@@ -26,7 +26,7 @@ impl StreamableParser {
                 self.begin_implied(token, index);
             }
             special::ENDOFTEXT => {
-                self.repair(RepairKind::EndOfText, index..index + 1, Some(self.messages.len()));
+                self.repair(RepairKind::EndOfText, index..index + 1, Some(self.message_count()));
                 self.close(index, Some(token));
             }
             _ => return self.replace_unknown(token, index),
@@ -40,7 +40,7 @@ impl StreamableParser {
 
     /// The message ends before `end`, where another begins.
     fn end_early(&mut self, end: usize) {
-        self.repair(RepairKind::MissingEnd, end..end, Some(self.messages.len()));
+        self.repair(RepairKind::MissingEnd, end..end, Some(self.message_count()));
         self.close(end, None);
     }
 
@@ -55,7 +55,7 @@ impl StreamableParser {
             open.text.push(char::REPLACEMENT_CHARACTER);
             self.delta.begin_at(before);
         }
-        self.repair(RepairKind::UnknownToken, index..index + 1, Some(self.messages.len()));
+        self.repair(RepairKind::UnknownToken, index..index + 1, Some(self.message_count()));
         true
     }
 
@@ -136,6 +136,6 @@ impl StreamableParser {
             from -= 1;
             bytes += self.tokenizer.token_bytes(self.tokens[from]).map_or(0, <[u8]>::len);
         }
-        self.repair(RepairKind::CutCharacter, from..span.end, Some(self.messages.len()));
+        self.repair(RepairKind::CutCharacter, from..span.end, Some(self.message_count()));
     }
 }

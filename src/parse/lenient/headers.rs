@@ -54,7 +54,7 @@ impl StreamableParser {
     /// `<|message|>`: opens the message of a header that may be malformed.
     pub(in super::super) fn open_repaired(&mut self, header: &HeaderState, index: usize) {
         let repaired = self.read_header(header, index, HeaderEnd::Message);
-        let message = self.messages.len();
+        let message = self.message_count();
         self.open(header.from, index, repaired.header.clone());
         self.repair_header(header, &repaired, message);
     }
@@ -136,7 +136,7 @@ impl StreamableParser {
         ending: HeaderEnd,
     ) {
         let kind = missing_part(&repaired, ending);
-        let message = self.messages.len();
+        let message = self.message_count();
         let from = self.report_cut(header, &repaired, kind, end);
         let text = self.decode_cut(&repaired.content, from..end, ending);
         if !text.is_empty() {
@@ -163,7 +163,7 @@ impl StreamableParser {
         end: usize,
     ) -> usize {
         self.given_role = None;
-        let message = self.messages.len();
+        let message = self.message_count();
         let from = header.body() + repaired.content_from;
         self.report_start(header.from..from, &repaired.header);
         self.repair_header(header, repaired, message);

@@ -1,0 +1,216 @@
+//! What a reply needs to continue its stream, without what was sent: its size does not grow with that.
+//!
+//! Which message is open follows from the parser's header, so only what was made of its content is here. Checkpoints
+//! come from clients, so nothing of them is believed.
+
+use serde::{Deserialize, Serialize};
+
+use super::arguments::HeldCall;
+use super::input::InputDecoder;
+use super::route::Route;
+use super::sort::{OpenMessage, Sorter};
+use super::{BuiltinCall, Reply};
+use crate::error::Result;
+use crate::interop::answer::{
+    Call, Logprobs, PastSegments, Segment, SegmentKind, SegmentState, TextKind,
+};
+use crate::interop::dialect::Resends;
+use crate::parse::{Checkpoint, Repair, StateData};
+use crate::repair::RepairKind;
+use crate::saved::invalid;
+
+/// Where a reply is.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct ReplyCheckpoint {
+    parser: Checkpoint,
+    is_open: bool,
+    /// Bytes of the prefill that are not cut off yet.
+    prompted: usize,
+    content_from: usize,
+    content_to: usize,
+    content_ends: bool,
+    open: Open,
+    past: PastSegments,
+    calls: usize,
+    ids: usize,
+    thought_tokens: usize,
+    /// Text that may begin a stop string, and the one that was found.
+    held: String,
+    stopped: Option<String>,
+    logprobs: Option<Logprobs>,
+}
+
+/// What was made of the open message.
+#[derive(Debug, Serialize, Deserialize)]
+enum Open {
+    Nothing,
+    Text {
+        kind: TextKind,
+        /// Whether its segment has begun.
+        has_begun: bool,
+        /// What was said, where the end repeats it.
+        said: String,
+    },
+    Call {
+        id: String,
+        arguments: String,
+        decoder: Option<InputDecoder>,
+    },
+    /// A call that is held back, and the span of its header.
+    Held {
+        arguments: String,
+        header: (usize, usize),
+        message: Option<usize>,
+    },
+    Builtin {
+        text: String,
+    },
+}
+
+/// More than any answer has: sums of such counts do not overflow.
+const MOST: usize = u32::MAX as usize;
+
+impl Reply {
+    pub(super) fn checkpoint(&self) -> ReplyCheckpoint {
+        let sorter = &self.sorter;
+        let parser = self.parser.checkpoint();
+        let open = match self.outcome {
+            None => sorter.opened(self.dialect.definition().resends),
+            Some(_) => Open::Nothing,
+        };
+        let says_more = match &open {
+            Open::Text { kind, .. } => *kind != TextKind::Thought && sorter.stopped.is_none(),
+            // It may become text.
+            Open::Held { .. } => true,
+            Open::Nothing | Open::Call { .. } | Open::Builtin { .. } => false,
+        };
+        let logprobs = sorter.logprobs.as_ref();
+        ReplyCheckpoint {
+            logprobs: logprobs.map(|kept| kept.checkpoint(parser.first_held(), says_more)),
+            parser,
+            is_open: self.is_open,
+            prompted: sorter.prompted,
+            content_from: sorter.content_from,
+            content_to: sorter.content_to,
+            content_ends: sorter.content_ends,
+            open,
+            past: sorter.ended(),
+            calls: sorter.calls,
+            ids: sorter.ids.count(),
+            thought_tokens: sorter.thought_tokens,
+            held: sorter.stop.held().to_owned(),
+            stopped: sorter.stopped.clone(),
+        }
+    }
+
+    /// Continues a reply that is at its beginning.
+    pub(super) fn resume(&mut self, from: ReplyCheckpoint) -> Result<()> {
+        self.parser.resume(from.parser)?;
+        let sorter = &mut self.sorter;
+        let counts = [from.content_from, from.content_to, from.calls, from.ids];
+        let is_possible = counts.iter().all(|&count| count <= MOST)
+            && from.thought_tokens <= self.parser.fed_count()
+            && from.past.is_possible()
+            && (from.stopped.is_some() || sorter.stop.hold(&from.held))
+            && match (&from.logprobs, &sorter.logprobs) {
+                (Some(saved), Some(own)) => saved.is_possible(self.parser.fed_count(), own),
+                (None, None) => true,
+                _ => false,
+            };
+        if !is_possible {
+            return Err(invalid("its parts do not belong together"));
+        }
+        self.is_open = from.is_open;
+        sorter.writer.resume(from.past);
+        sorter.prompted = sorter.prompted.min(from.prompted);
+        (sorter.content_from, sorter.content_to) = (from.content_from, from.content_to);
+        (sorter.content_ends, sorter.thought_tokens) = (from.content_ends, from.thought_tokens);
+        (sorter.past, sorter.calls, sorter.stopped) = (from.past, from.calls, from.stopped);
+        sorter.logprobs = from.logprobs;
+        sorter.ids.resume(from.ids);
+        sorter.reopen(from.open, self.parser.state_data())
+    }
+}
+
+impl Sorter {
+    /// The segments that have ended.
+    fn ended(&self) -> PastSegments {
+        let ended = self.segments.iter().filter(|segment| segment.state != SegmentState::Open);
+        ended.fold(self.past, PastSegments::with)
+    }
+
+    fn opened(&self, resends: Resends) -> Open {
+        match &self.open {
+            OpenMessage::None => Open::Nothing,
+            OpenMessage::Text(kind, segment) => {
+                let said = segment.map(|at| &self.segments[at].text);
+                let said =
+                    said.filter(|_| *kind == TextKind::Thought && resends == Resends::Thoughts);
+                let has_begun = segment.is_some();
+                Open::Text { kind: *kind, has_begun, said: said.cloned().unwrap_or_default() }
+            }
+            OpenMessage::Call(segment, decoder) => {
+                let Segment { kind, text, .. } = &self.segments[*segment];
+                let id = match kind {
+                    SegmentKind::Call(call) => call.id.clone(),
+                    SegmentKind::Text(_) => String::new(),
+                };
+                // What a custom tool is given is in its decoder.
+                let arguments = if decoder.is_some() { String::new() } else { text.clone() };
+                Open::Call { id, arguments, decoder: decoder.clone() }
+            }
+            OpenMessage::Held(call) => Open::Held {
+                arguments: call.arguments.clone(),
+                header: (call.report.span.start, call.report.span.end),
+                message: call.report.index,
+            },
+            OpenMessage::Builtin(call) => {
+                Open::Builtin { text: self.builtin_calls[*call].text.clone() }
+            }
+        }
+    }
+
+    /// Opens the message of this header again.
+    fn reopen(&mut self, open: Open, state: StateData<'_>) -> Result<()> {
+        let mismatch = || invalid("its open message is another");
+        let StateData::Content { header, .. } = state else {
+            return if matches!(open, Open::Nothing) { Ok(()) } else { Err(mismatch()) };
+        };
+        let begun = usize::from(matches!(open, Open::Call { .. }));
+        let calls = self.calls.checked_sub(begun).ok_or_else(mismatch)?;
+        let route = self.rules.route(header.author, header.channel, header.recipient, calls);
+        let recipient = header.recipient.unwrap_or_default().to_owned();
+        self.open = match (open, route) {
+            (Open::Nothing, _) => OpenMessage::None,
+            (Open::Text { kind, has_begun, said }, Route::Text(_) | Route::CallAsText) => {
+                let at = has_begun.then(|| self.reopen_segment(SegmentKind::Text(kind), said));
+                OpenMessage::Text(kind, at)
+            }
+            (Open::Call { id, arguments, decoder }, Route::Call(tool))
+                if decoder.as_ref().is_none_or(InputDecoder::is_possible) =>
+            {
+                let call = Call { tool, id, index: calls };
+                OpenMessage::Call(self.reopen_segment(SegmentKind::Call(call), arguments), decoder)
+            }
+            (Open::Held { arguments, header, message }, Route::Call(tool)) => {
+                let (kind, span) = (RepairKind::CallAsText, header.0..header.1);
+                let report = Repair { kind, span, index: message, text: recipient };
+                let mut held = HeldCall::new(tool, report);
+                held.arguments = arguments;
+                OpenMessage::Held(Box::new(held))
+            }
+            (Open::Builtin { text }, Route::Builtin) => {
+                self.builtin_calls.push(BuiltinCall { recipient, text, is_complete: false });
+                OpenMessage::Builtin(0)
+            }
+            _ => return Err(mismatch()),
+        };
+        Ok(())
+    }
+
+    fn reopen_segment(&mut self, kind: SegmentKind, text: String) -> usize {
+        let has_past = matches!(kind, SegmentKind::Text(_));
+        self.segments.push(Segment { text, has_past, ..Segment::new(kind, String::new()) });
+        self.segments.len() - 1
+    }
+}
