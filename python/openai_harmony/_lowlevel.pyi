@@ -694,6 +694,30 @@ class StreamableParser:
             '4'
         """
 
+    def to_checkpoint(self) -> bytes:
+        """Like ``to_bytes``, but only what it takes to continue, however much was read.
+
+        Later events are the same. Messages, repairs, tokens and text from before are not in the
+        parser that ``from_bytes`` makes of it; spans and indices count them.
+
+        Returns:
+            JSON with a version, some hundred bytes.
+
+        Raises:
+            HarmonyError: An error held events back; ``feed([])`` returns them.
+            RuntimeError: Another thread is using the parser.
+
+        Example:
+            >>> from openai_harmony import StreamableParser
+            >>> parser = StreamableParser(encoding, Role.ASSISTANT)
+            >>> _ = parser.feed([200005, 17196, 200008, 19])
+            >>> parser = StreamableParser.from_bytes(encoding, parser.to_checkpoint())
+            >>> parser.current_channel, parser.current_content
+            ('final', '')
+            >>> parser.feed([13])
+            [ContentDelta(text='.', span=(4, 5), index=0)]
+        """
+
     def reset(self, role: Role | RoleName | None = None) -> Self:
         """Makes the parser as good as new, for the next stream. Its options stay.
 
@@ -1213,6 +1237,26 @@ class Turn:
             ('I', True)
         """
 
+    def prompt_json(self, encoding: HarmonyEncoding) -> bytes:
+        """The tokens of :meth:`prompt` as JSON, for servers that send them on.
+
+        Args:
+            encoding: As for :meth:`prompt`.
+
+        Returns:
+            The text of a list of numbers.
+
+        Raises:
+            HarmonyError: As :meth:`prompt`.
+
+        Example:
+            >>> import json
+            >>> from openai_harmony.interop import chat_completions
+            >>> turn = chat_completions.read({"messages": [{"role": "user", "content": "Hi"}]})
+            >>> json.loads(turn.prompt_json(encoding)) == turn.prompt(encoding)
+            True
+        """
+
     @property
     def _messages(self) -> list[Message]: ...
     @property
@@ -1231,6 +1275,48 @@ class Turn:
     def _unused(self) -> list[tuple[str, str]]: ...
     @property
     def _not_used(self) -> int: ...
+
+def derender(
+    kind: Literal["chat", "texts"],
+    body: Body,
+    encoding: HarmonyEncoding,
+    *,
+    model: str,
+    created: int,
+    context: int,
+) -> bytes:
+    """What an engine elsewhere sampled, as vLLM's ``/derender`` takes it, to an answer.
+
+    Nothing is decoded before all lengths are known, and the state of a stream is not believed.
+
+    Args:
+        kind: Chat completions, or completions.
+        body: What ``/inference/v1/generate`` answered, with the request; with ``"stream": true`` a
+            chunk of it, and the ``stream_state`` of the chunk before.
+        encoding: The encoding.
+        model: The model's name in the answer.
+        created: Now, in seconds since 1970.
+        context: How many tokens prompt and output may have together.
+
+    Returns:
+        The JSON of the answer, or of the chunk and the next state.
+
+    Raises:
+        InvalidRequestError: What has another form, or is too long.
+        HarmonyError: The state of another stream.
+
+    Example:
+        >>> import json
+        >>> from openai_harmony.interop import Body, derender
+        >>> sampled = [200005, 17196, 200008, 19, 13, 200002]
+        >>> request = {"messages": [{"role": "user", "content": "2 + 2?"}]}
+        >>> generated = {"request_id": "r", "choices": [{"index": 0, "token_ids": sampled}]}
+        >>> body = Body(json.dumps({"chat_request": request, "generate_response": generated}).encode())
+        >>> answer = derender("chat", body, encoding, model="m", created=0, context=131_072)
+        >>> json.loads(answer)["choices"][0]["message"]["content"]
+        '4.'
+    """
+
 
 @disjoint_base
 class Reply:
@@ -1267,6 +1353,30 @@ class Reply:
             >>> reply = Reply.from_bytes(turn, encoding, reply.to_bytes())
             >>> reply.response()["choices"][0]["message"]["content"]
             '4'
+        """
+
+    def to_checkpoint(self) -> bytes:
+        """Like ``to_bytes``, but only what it takes to continue the stream.
+
+        What is sent from then on is the same. What was sent before is not in the reply that
+        ``from_bytes`` makes of it: its response, messages, repairs and calls are those since.
+        A call that has begun is kept in full, and with Anthropic's API a thought.
+
+        Returns:
+            JSON with a version: about a kilobyte, however much was said.
+
+        Raises:
+            HarmonyError: For Responses, where the last event repeats the whole answer.
+            RuntimeError: Another thread is using the reply.
+
+        Example:
+            >>> from openai_harmony.interop import Reply, chat_completions
+            >>> turn = chat_completions.read({"messages": [{"role": "user", "content": "2 + 2?"}]})
+            >>> reply = turn.reply(encoding, model="gpt-oss-20b")
+            >>> chunks = reply.feed([200005, 17196, 200008, 19])
+            >>> reply = Reply.from_bytes(turn, encoding, reply.to_checkpoint())
+            >>> reply.feed([13])[0]["choices"][0]["delta"]
+            {'content': '.'}
         """
 
     def feed(self, tokens: _Tokens, logprobs: _Logprobs | None = None) -> list[dict[str, Any]]:

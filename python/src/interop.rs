@@ -2,14 +2,14 @@
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyString};
+use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
 use super::errors::{InvalidArgument, Read, brief, raised};
 use super::options::{Failed, Given, ReadChoice, set_from};
 use super::read::reasoning_effort;
 use super::read::values::{boolean, count, each, optional, optional_string};
 use super::text::utf8;
-use super::tokens::Form;
+use super::tokens::{self, Form};
 use super::{arguments, json, options, write};
 use openai_harmony::RenderConfig;
 use openai_harmony::chat::ReasoningEffort;
@@ -174,6 +174,13 @@ impl PyTurn {
         max_tokens: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         self.prompt_as(Form::Array, encoding, max_tokens)
+    }
+
+    #[doc = text!(Turn.prompt_json)]
+    fn prompt_json<'py>(&self, encoding: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
+        let (py, encoding) = (encoding.py(), super::encoding::argument(encoding)?);
+        let json = py.detach(|| self.inner.prompt(&encoding).map(|ids| tokens::json_list(&ids)));
+        Ok(PyBytes::new(py, json.map_err(|error| raised(py, &error))?.as_bytes()))
     }
 
     #[doc = text!(Turn.model)]

@@ -193,6 +193,13 @@ impl PyReply {
         Ok(PyBytes::new(py, &bytes))
     }
 
+    #[doc = text!(Reply.to_checkpoint)]
+    fn to_checkpoint<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let saved = self.lock()?.to_checkpoint();
+        self.check()?;
+        Ok(PyBytes::new(py, &saved.map_err(|error| raised(py, &error))?))
+    }
+
     #[doc = text!(Reply.to_bytes)]
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let saved = self.lock()?.to_bytes();

@@ -45,6 +45,7 @@ mod batch;
 mod body;
 mod borrowed;
 mod cache;
+mod derender;
 mod dict_form;
 mod encoded;
 mod encoding;
@@ -99,6 +100,7 @@ fn _lowlevel(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(interop::error_body, module)?)?;
     module.add_function(wrap_pyfunction!(interop::unsupported_message, module)?)?;
     module.add_function(wrap_pyfunction!(interop::too_long_message, module)?)?;
+    module.add_function(wrap_pyfunction!(derender::derender, module)?)?;
     module.add_class::<interop_reply::PyReply>()?;
     module.add_class::<grammar::PyTurnGrammar>()?;
     module.add_class::<grammar::PyGrammarState>()?;

@@ -91,6 +91,12 @@ impl PyStreamableParser {
         Ok(())
     }
 
+    #[doc = text!(StreamableParser.to_checkpoint)]
+    fn to_checkpoint<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyBytes>> {
+        let saved = reading(slf)?.inner.to_checkpoint();
+        Ok(PyBytes::new(slf.py(), &saved.map_err(|error| raised(slf.py(), &error))?))
+    }
+
     #[doc = text!(StreamableParser.to_bytes)]
     fn to_bytes<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyBytes>> {
         let saved = reading(slf)?.inner.to_bytes().map_err(|error| raised(slf.py(), &error))?;

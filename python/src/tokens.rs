@@ -208,6 +208,20 @@ impl Form {
     }
 }
 
+/// The same as JSON.
+pub(super) fn json_list(tokens: &[u32]) -> String {
+    let mut text = String::with_capacity(2 + 7 * tokens.len());
+    for token in tokens {
+        text.push(if text.is_empty() { '[' } else { ',' });
+        text.push_str(&token.to_string());
+    }
+    if text.is_empty() {
+        text.push('[');
+    }
+    text.push(']');
+    text
+}
+
 /// A list of ids.
 pub(super) fn list<'py>(py: Python<'py>, tokens: &[u32]) -> PyResult<Bound<'py, PyList>> {
     PyList::new(py, tokens.iter().map(|&token| INTS.get(py, token)))

@@ -39,6 +39,13 @@ impl Json {
         Self { tape: Arc::new(tape) }
     }
 
+    /// A value of other JSON.
+    pub(super) fn copy(at: At<'_>) -> Self {
+        let mut tape = Tape::default();
+        tape.copy(at);
+        Self::new(tape)
+    }
+
     /// JSON that this library wrote.
     pub(super) fn written(bytes: &[u8]) -> Self {
         let mut tape = Tape::default();

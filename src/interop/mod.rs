@@ -10,6 +10,7 @@
 //! * [`Turn`]: the conversation and how to render it, the tools, what was asked of the answer.
 //! * [`ToolNames`]: the names of tools in the API and in harmony, both ways.
 //! * [`EngineReader`]: what engines stream, as sampled tokens.
+//! * [`derender`]: what an engine elsewhere sampled, as vLLM's `/derender` takes it, to answers.
 //! * [`Reply`]: the answer under way, which takes sampled tokens and gives chunks.
 //!
 //! Inside, `field` walks JSON and knows the path of each value, `history` puts earlier messages into
@@ -23,6 +24,7 @@ mod builtin;
 mod choice;
 mod client_calls;
 mod common;
+mod derender;
 mod dialect;
 mod engines;
 mod field;
@@ -49,6 +51,7 @@ pub mod responses;
 pub use answer::{FinishReason, ReasoningField, TokenLogprob, Usage};
 pub use body::{Json, parse_body, parse_body_within};
 pub use builtin::BuiltinTool;
+pub use derender::{DerenderKind, DerenderOptions, derender};
 pub use engines::{EngineFault, EngineForm, EngineOutput, EngineReader};
 #[cfg(feature = "training")]
 pub(crate) use field::{BodyField, BodyObject};

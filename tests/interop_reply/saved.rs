@@ -54,7 +54,7 @@ fn sent_by(
         }
         let given: Vec<_> =
             piece.iter().map(|id| Some(TokenLogprob::from(-f64::from(*id)))).collect();
-        reply.feed_with_logprobs_into(piece, Some(&given), &mut bytes).unwrap();
+        reply.feed_into(piece, Some(&given), &mut bytes).unwrap();
     }
     reply.finish_into(reason, None, &mut bytes).unwrap();
     if moves[0] {
@@ -112,12 +112,12 @@ fn responses_have_no_checkpoint() {
 fn a_checkpoint_does_not_grow() {
     let turn = turn(CHAT, &super::with(plain_of(CHAT), json!({"logprobs": true})));
     let mut reply = begun(&turn, ReplyOptions::new("m"));
-    reply.feed(&tokens(THOUGHT)).unwrap();
-    reply.feed(&tokens("<|start|>assistant<|channel|>final<|message|>")).unwrap();
+    reply.feed(&tokens(THOUGHT), None).unwrap();
+    reply.feed(&tokens("<|start|>assistant<|channel|>final<|message|>"), None).unwrap();
     let mut sizes = Vec::new();
     for _ in 0..3 {
         reply
-            .feed_with_logprobs(&vec![12_194; 10_000], Some(&vec![Some((-1.0).into()); 10_000]))
+            .feed(&vec![12_194; 10_000], Some(&vec![Some((-1.0).into()); 10_000]))
             .unwrap();
         sizes.push(reply.to_checkpoint().unwrap().len());
     }
@@ -134,7 +134,7 @@ fn no_checkpoint_breaks_a_reply() {
         let mut reply = begun(&turn, ReplyOptions::new("m"));
         let fed = tokens(text);
         let fed = &fed[..fed.len() - usize::from(text.ends_with("|>"))];
-        reply.feed_with_logprobs(fed, Some(&vec![Some((-1.0).into()); fed.len()])).unwrap();
+        reply.feed(fed, Some(&vec![Some((-1.0).into()); fed.len()])).unwrap();
         let saved: Value = serde_json::from_slice(&reply.to_checkpoint().unwrap()).unwrap();
         let mut taken = 0;
         each_change(&saved, &mut |changed| {
@@ -144,7 +144,7 @@ fn no_checkpoint_breaks_a_reply() {
                 taken += 1;
                 let _ = reply.feed(&tokens(
                     "D<|end|><|start|>assistant<|channel|>final<|message|>a<|channel|>b",
-                ));
+                ), None);
                 reply.finish(FinishReason::Stop, None).unwrap();
                 let _ = (reply.response(), reply.usage());
             }

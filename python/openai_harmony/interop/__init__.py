@@ -15,7 +15,7 @@ Each dialect has a module with a function ``read``, which makes a :class:`Turn` 
 No SDK is imported: bodies are mappings, JSON text, or whatever pydantic objects a caller has.
 """
 
-from openai_harmony._lowlevel import Body, EngineReader
+from openai_harmony._lowlevel import Body, EngineReader, derender
 from openai_harmony.errors import InvalidRequestError, PromptTooLongError, UnsupportedContent
 from openai_harmony.grammar import ToolChoice
 from openai_harmony.interop import anthropic, chat_completions, ollama, responses
@@ -49,6 +49,7 @@ __all__ = [
     "Usage",
     "anthropic",
     "chat_completions",
+    "derender",
     "encode_conversations_with_harmony",
     "error_body",
     "ollama",

@@ -94,7 +94,36 @@ impl Reply {
         saved: &[u8],
         options: ReplyOptions,
     ) -> Result<Self> {
+        Self::from_saved(turn, encoding, read(saved, "reply", VERSION)?, options)
+    }
+
+    /// The same of a checkpoint that a client carries: of this answer, of this choice, after so many tokens.
+    pub(in crate::interop) fn from_carried(
+        turn: &Turn,
+        encoding: &HarmonyEncoding,
+        saved: &[u8],
+        (id, index, tokens): (&str, usize, usize),
+    ) -> Result<Self> {
         let saved: SavedReply = read(saved, "reply", VERSION)?;
+        if (saved.id.as_str(), saved.index) != (id, index) {
+            return Err(invalid("it is of another answer or choice"));
+        }
+        if !matches!(saved.fed, Fed::Checkpoint(_)) {
+            return Err(invalid("it is not a checkpoint"));
+        }
+        let reply = Self::from_saved(turn, encoding, saved, ReplyOptions::default())?;
+        if reply.parser.fed_count() != tokens {
+            return Err(invalid("it is of another number of tokens"));
+        }
+        Ok(reply)
+    }
+
+    fn from_saved(
+        turn: &Turn,
+        encoding: &HarmonyEncoding,
+        saved: SavedReply,
+        options: ReplyOptions,
+    ) -> Result<Self> {
         let dialect = turn.dialect.as_str();
         if saved.dialect != dialect {
             return Err(invalid(format!("it is of {}, the turn of {dialect}", saved.dialect)));
@@ -130,6 +159,11 @@ impl Reply {
         }
         reply.timer.resume(saved.elapsed, saved.first_token);
         Ok(reply)
+    }
+
+    /// Gives calls these ids first.
+    pub(in crate::interop) fn use_ids(&mut self, ids: Vec<String>) {
+        self.sorter.ids.repeat(ids);
     }
 
     /// Feeds tokens again, in the pieces in which they came.
@@ -194,11 +228,11 @@ impl Reply {
     /// let body = json!({"messages": [{"role": "user", "content": "2 + 2?"}]});
     /// let turn = chat_completions::read(&body, &ReadOptions::default())?;
     /// let mut reply = turn.reply(&encoding, ReplyOptions::new("gpt-oss-20b"))?;
-    /// reply.feed(&encode("<|channel|>analysis<|message|>Easy.<|end|>"))?;
+    /// reply.feed(&encode("<|channel|>analysis<|message|>Easy.<|end|>"), None)?;
     ///
     /// let saved = reply.to_checkpoint()?;
     /// let mut reply = Reply::from_bytes(&turn, &encoding, &saved, ReplyOptions::default())?;
-    /// let chunks = reply.feed(&encode("<|start|>assistant<|channel|>final<|message|>Four."))?;
+    /// let chunks = reply.feed(&encode("<|start|>assistant<|channel|>final<|message|>Four."), None)?;
     /// assert_eq!(chunks[0].to_value()["choices"][0]["delta"], json!({"content": "Four."}));
     /// # Ok::<(), openai_harmony::Error>(())
     /// ```

@@ -280,7 +280,6 @@ impl Tape {
     }
 
     /// Writes a value of another tape.
-    #[cfg(feature = "training")]
     pub(crate) fn copy(&mut self, from: At<'_>) {
         self.is_too_deep |= from.tape.is_too_deep;
         self.copy_members(from, |_| true);
@@ -292,7 +291,6 @@ impl Tape {
         self.copy_members(from, |member| !member.is_null());
     }
 
-    #[cfg(feature = "training")]
     fn copy_members(&mut self, from: At<'_>, takes: fn(At<'_>) -> bool) {
         match from.value() {
             Value::Null => self.null(),

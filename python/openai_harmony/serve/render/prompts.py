@@ -11,11 +11,19 @@ from openai_harmony.encoding import HarmonyEncoding
 from openai_harmony.interop import Body
 from openai_harmony.interop.turn import Turn
 from openai_harmony.serve.constraint import constraint_of
-from openai_harmony.serve.engine_fields import OF_REQUESTS, OF_SAMPLING, engine_fields
+from openai_harmony.serve.engine_fields import (
+    OF_COMPLETIONS,
+    OF_RENDERING,
+    OF_REQUESTS,
+    OF_SAMPLING,
+    engine_fields,
+)
 from openai_harmony.serve.refusals import RefusedError
 
 _OUTPUT_KINDS = {True: 1, False: 2}
 """vLLM's numbers: pieces as they are sampled, or the whole."""
+_MAX_TOKENS = 16
+"""How many tokens the API of completions samples, if the body does not say."""
 
 
 def request_id(prefix: str, body: Body, header: str | None) -> str:
@@ -23,81 +31,65 @@ def request_id(prefix: str, body: Body, header: str | None) -> str:
     return f"{prefix}-{body.text('request_id') or header or secrets.token_hex(8)}"
 
 
-def of_turn(
-    turn: Turn, prompt: list[int], body: Body, identity: str, context: int
-) -> dict[str, Any]:
-    """What an engine is given for a turn, all fields of vLLM's answer.
+def of_turn(turn: Turn, prompt: bytes, body: Body, identity: str, context: int) -> bytes:
+    """What an engine is given for a turn, all fields of vLLM's answer. The prompt is a JSON list.
 
     ``RefusedError`` if nothing can be sampled after the prompt.
     """
+    given = engine_fields(body, OF_RENDERING)
     constraint = constraint_of(turn)
-    tag = None
+    sampling: dict[str, Any] = {**turn.sampling}
+    most = room(prompt.count(b",") + 1, sampling.pop("max_tokens", None), context, "messages")
+    sampled = _sampling(sampling, turn.stop_strings, body, given, most, turn.stream)
     if constraint is not None:
         tag = constraint.written("xgrammar", turn.stop_token_ids)
-    sampling: dict[str, Any] = {**turn.sampling}
-    most = sampling.pop("max_tokens", None)
-    sampled = _sampling(sampling, turn.stop_strings, body, room(prompt, most, context), turn.stream)
-    if tag is not None:
         sampled["structured_outputs"] = {"structural_tag": tag}
-    kwargs = _member(body, "chat_template_kwargs") or {}
-    made = _request(identity, prompt, sampled, body, turn.stream)
-    if turn.dialect == "responses":
-        return made
-    return {
-        **made,
-        "reasoning_ended": True,
-        "reasoning_parser_kwargs": {"chat_template_kwargs": kwargs},
-        "parse_context": _parse_context(body),
-    }
+    made = _request(identity, prompt, sampled, body, given, turn.stream)
+    if turn.dialect != "responses":
+        kwargs = given.get("chat_template_kwargs", {})
+        made["reasoning_ended"] = b"true"
+        made["reasoning_parser_kwargs"] = _json({"chat_template_kwargs": kwargs})
+        made["parse_context"] = _parse_context(body, given)
+    return _object(made)
 
 
-def of_texts(body: Body, encoding: HarmonyEncoding, identity: str, context: int) -> list[Any]:
+def of_texts(body: Body, encoding: HarmonyEncoding, identity: str, context: int) -> bytes:
     """What an engine is given for each prompt of ``/v1/completions``."""
     prompts = _prompts(body, encoding)
-    stream = body.flag("stream") is True
-    stop = _member(body, "stop")
-    stops = [stop] if isinstance(stop, str) else stop or []
-    defaults = {"temperature": 1.0, "top_p": 1.0, "min_p": 0.0, "top_k": 0, "n": 1}
-    optional = (
-        "seed",
-        "logprobs",
-        "logit_bias",
-        "presence_penalty",
-        "frequency_penalty",
-        "repetition_penalty",
-    )
-    sampling = {name: _member(body, name) for name in (*defaults, *optional)}
-    sampling = {name: found for name, found in sampling.items() if found is not None}
-    most = _member(body, "max_tokens")
-    if most is not None and (type(most) is not int or most < 1):
-        raise RefusedError("max_tokens: expected a whole number from 1 on", path="max_tokens")
-    # All prompts of a body are sampled alike, but for the room that each leaves.
-    sampled = _sampling({**defaults, **sampling}, stops, body, 0, stream)
-    same = _request(identity, [], sampled, body, stream)
-    return [
-        {
-            **same,
-            "request_id": identity if len(prompts) == 1 else f"{identity}-{at}",
-            "token_ids": prompt,
-            "sampling_params": {**sampled, "max_tokens": room(prompt, most, context)},
-        }
-        for at, prompt in enumerate(prompts)
-    ]
+    given = engine_fields(body, OF_RENDERING)
+    asked = engine_fields(body, OF_COMPLETIONS)
+    stream, stop = asked.pop("stream", False), asked.pop("stop", [])
+    stops = [stop] if isinstance(stop, str) else stop
+    # Without a limit the API has a small one; null is none.
+    is_unlimited = body.json("max_tokens") == b"null"
+    most = asked.pop("max_tokens", None if is_unlimited else _MAX_TOKENS)
+    sampling = {"temperature": 1.0, "top_p": 1.0, "min_p": 0.0, "top_k": 0, "n": 1, **asked}
+    answers = []
+    for at, prompt in enumerate(prompts):
+        left = room(len(prompt), most, context, "prompt")
+        sampled = _sampling(sampling, stops, body, given, left, stream)
+        own = identity if len(prompts) == 1 else f"{identity}-{at}"
+        answers.append(_object(_request(own, _json(prompt), sampled, body, given, stream)))
+    return b"[%b]" % b",".join(answers)
 
 
-def room(prompt: list[int], most: int | None, context: int) -> int:
+def room(prompt: int, most: int | None, context: int, path: str) -> int:
     """How many tokens may be sampled. It is always said: vLLM takes nothing for all that fit."""
-    left = context - len(prompt)
+    left = context - prompt
     if left <= 0:
         text = f"This model's maximum context length is {context} tokens, the prompt has"
-        raise RefusedError(f"{text} {len(prompt)}. Please reduce its length.", path="messages")
+        raise RefusedError(f"{text} {prompt}. Please reduce its length.", path=path)
     return left if most is None else min(left, most)
 
 
 def _sampling(
-    sampling: Mapping[str, Any], stop: list[str], body: Body, max_tokens: int, stream: bool
+    sampling: Mapping[str, Any],
+    stop: list[str],
+    body: Body,
+    given: Mapping[str, Any],
+    max_tokens: int,
+    stream: bool,
 ) -> dict[str, Any]:
-    given = engine_fields(body, OF_SAMPLING)
     made = {
         "presence_penalty": sampling.get("presence_penalty", 0.0),
         "frequency_penalty": sampling.get("frequency_penalty", 0.0),
@@ -117,57 +109,85 @@ def _sampling(
     more = {name: sampling[name] for name, default in written.items() if sampling[name] != default}
     optional = ("seed", "logprobs", "logit_bias")
     more |= {name: sampling[name] for name in optional if name in sampling}
-    if (skips := body.flag("skip_special_tokens")) is not None:
-        more["skip_special_tokens"] = skips
-    return {**made, **more, **given}
+    if "skip_special_tokens" in given:
+        more["skip_special_tokens"] = given["skip_special_tokens"]
+    return {**made, **more, **engine_fields(body, OF_SAMPLING)}
 
 
 def _request(
-    identity: str, prompt: list[int], sampling: dict[str, Any], body: Body, stream: bool
-) -> dict[str, Any]:
-    given = engine_fields(body, OF_REQUESTS)
-    return {
+    identity: str,
+    prompt: bytes,
+    sampling: dict[str, Any],
+    body: Body,
+    given: Mapping[str, Any],
+    stream: bool,
+) -> dict[str, bytes]:
+    """The members of a request, each as JSON: of the prompt no Python list is made."""
+    passed = engine_fields(body, OF_REQUESTS)
+    members = {
         "request_id": identity,
-        "token_ids": prompt,
+        "token_ids": None,
         "token_offsets": None,
         "features": None,
         "content_parts": None,
         "sampling_params": sampling,
-        "model": body.text("model"),
+        "model": given.get("model"),
         "reasoning_ended": None,
         "reasoning_parser_kwargs": None,
-        "return_token_ids": body.flag("return_token_ids"),
+        "return_token_ids": given.get("return_token_ids"),
         "output_mode": "tokens",
         "parse_context": None,
         "stream": stream,
-        "stream_options": _member(body, "stream_options") if stream else None,
-        "cache_salt": given.get("cache_salt"),
-        "priority": given.get("priority", 0),
-        "kv_transfer_params": given.get("kv_transfer_params"),
-        "ec_transfer_params": given.get("ec_transfer_params"),
+        "stream_options": given.get("stream_options") if stream else None,
+        "cache_salt": passed.get("cache_salt"),
+        "priority": passed.get("priority", 0),
+        "kv_transfer_params": passed.get("kv_transfer_params"),
+        "ec_transfer_params": passed.get("ec_transfer_params"),
     }
+    return {name: _json(value) for name, value in members.items()} | {"token_ids": prompt}
 
 
-def _parse_context(body: Body) -> dict[str, Any]:
-    tools = _member(body, "tools")
-    calls = 0
-    for message in _member(body, "messages") or []:
-        found = message.get("tool_calls") if isinstance(message, dict) else None
-        calls += len(found) if isinstance(found, list) else 0
-    parallel, reasoning = body.flag("parallel_tool_calls"), body.flag("include_reasoning")
-    return {
-        "tools": tools,
-        "tool_choice": _member(body, "tool_choice") or ("auto" if tools else "none"),
-        "parallel_tool_calls": True if parallel is None else parallel,
-        "include_reasoning": True if reasoning is None else reasoning,
-        "chat_template_kwargs": {},
-        "history_tool_call_cnt": calls,
-    }
+def _parse_context(body: Body, given: Mapping[str, Any]) -> bytes:
+    """What a parser of the answer has to know of the request, as JSON."""
+    tools = body.json("tools") or b"null"
+    choice = body.json("tool_choice")
+    if choice is None or choice == b"null":
+        choice = b'"none"' if tools in (b"null", b"[]") else b'"auto"'
+    return _object(
+        {
+            "tools": tools,
+            "tool_choice": choice,
+            "parallel_tool_calls": _json(given.get("parallel_tool_calls", True)),
+            "include_reasoning": _json(given.get("include_reasoning", True)),
+            "chat_template_kwargs": b"{}",
+            "history_tool_call_cnt": _json(_calls(body)),
+        }
+    )
+
+
+def _calls(body: Body) -> int:
+    """How many calls the messages have."""
+    text = body.json("messages") or b""
+    if b'"tool_calls"' not in text:
+        return 0
+    messages = (message for message in json.loads(text) if isinstance(message, dict))
+    found = (message.get("tool_calls") for message in messages)
+    return sum(len(calls) for calls in found if isinstance(calls, list))
+
+
+def _json(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode(errors="replace")
+
+
+def _object(members: Mapping[str, bytes]) -> bytes:
+    """An object of members whose values are JSON."""
+    return b"{%b}" % b",".join(b'"%b":%b' % (key.encode(), value) for key, value in members.items())
 
 
 def _prompts(body: Body, encoding: HarmonyEncoding) -> list[list[int]]:
     """The prompts of a completion as tokens: a text, texts, ids, or lists of ids."""
-    found = _member(body, "prompt")
+    text = body.json("prompt")
+    found = None if text is None else json.loads(text)
     several = found if isinstance(found, list) else [found]
     if several and all(type(one) is int for one in several):
         several = [several]
@@ -186,8 +206,3 @@ def _prompts(body: Body, encoding: HarmonyEncoding) -> list[list[int]]:
     if not made:
         raise RefusedError("prompt: no prompts", path="prompt")
     return made
-
-
-def _member(body: Body, name: str) -> Any:
-    found = body.json(name)
-    return None if found is None else json.loads(found)

@@ -1,0 +1,166 @@
+//! What a client carries from one chunk of a stream to the next.
+//!
+//! The fields are vLLM's, so replicas of it and of this library may take turns: each ignores and leaves out what only the
+//! other knows. Chat has all tokens in its form, which are parsed anew for each chunk. `harmony` is ours beside
+//! them: a checkpoint of the reply, which does not grow. A client of this library only may leave out the tokens; the
+//! answers then have none either.
+
+use serde::Serialize;
+
+use super::forms;
+use crate::error::Result;
+use crate::interop::Json;
+use crate::interop::field::{BodyField, BodyObject};
+use crate::tokenizer::TokenId;
+
+/// As many as vLLM takes.
+const MOST_NAMES: usize = 1024;
+/// The last tokens, of which a character may have its first bytes.
+const CONTEXT: usize = 4;
+
+#[derive(Debug, Default, Serialize)]
+pub(super) struct StreamState {
+    /// Of completions: the last tokens as the tokenizer's file names them, and up to which of them their text was sent.
+    pub(super) prev_tokens: Vec<String>,
+    pub(super) prefix_offset: usize,
+    pub(super) read_offset: usize,
+    pub(super) role_sent: bool,
+    pub(super) logprob_context_token_ids: Vec<TokenId>,
+    pub(super) logprob_text_offset: usize,
+    /// Of chat: all tokens so far, and how many each chunk had. `None`: the client leaves them out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) output_token_ids: Option<Vec<TokenId>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) output_chunk_lens: Option<Vec<usize>>,
+    pub(super) tools_streamed: bool,
+    pub(super) last_tool_call_ids: Vec<String>,
+    /// What this library needs of chat instead of the tokens.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) harmony: Option<Own>,
+}
+
+/// What only this library reads.
+#[derive(Debug, Serialize)]
+pub(super) struct Own {
+    /// How many tokens the prompt has, and how many came since.
+    pub(super) prompt: usize,
+    pub(super) tokens: usize,
+    pub(super) reply: Json,
+}
+
+impl StreamState {
+    /// That of a stream that begins.
+    pub(super) fn first() -> Self {
+        Self {
+            output_token_ids: Some(Vec::new()),
+            output_chunk_lens: Some(Vec::new()),
+            ..Self::default()
+        }
+    }
+
+    /// Of a body; its lengths and sums are right.
+    pub(super) fn read(body: &BodyObject<'_, '_>, context: usize) -> Result<Self> {
+        let Some(field) = body.get("stream_state") else { return Ok(Self::first()) };
+        let state = field.object()?;
+        let harmony = state.object("harmony")?.map(|own| Own::read(&own)).transpose()?;
+        let tokens = forms::ids(&state, "output_token_ids", context)?.unwrap_or_default();
+        let lens = lens(&state, tokens.len())?;
+        // Without a token so far it is open what the client leaves out.
+        let is_left_out = tokens.is_empty() && harmony.as_ref().is_some_and(|own| own.tokens > 0);
+        if let Some(own) = &harmony
+            && !is_left_out
+            && own.tokens != tokens.len()
+        {
+            let (theirs, ours) = (tokens.len(), own.tokens);
+            let reason =
+                format!("of {ours} tokens, output_token_ids has {theirs}: mixed up states");
+            return Err(state.required("harmony")?.invalid(reason));
+        }
+        let made = Self {
+            prev_tokens: texts(&state, "prev_tokens", MOST_NAMES)?,
+            prefix_offset: forms::count(&state, "prefix_offset")?.unwrap_or_default(),
+            read_offset: forms::count(&state, "read_offset")?.unwrap_or_default(),
+            role_sent: state.bool("role_sent")?.unwrap_or_default(),
+            logprob_context_token_ids: forms::ids(&state, "logprob_context_token_ids", CONTEXT)?
+                .unwrap_or_default(),
+            logprob_text_offset: forms::count(&state, "logprob_text_offset")?.unwrap_or_default(),
+            output_token_ids: (!is_left_out).then_some(tokens),
+            output_chunk_lens: (!is_left_out).then_some(lens),
+            tools_streamed: state.bool("tools_streamed")?.unwrap_or_default(),
+            last_tool_call_ids: texts(&state, "last_tool_call_ids", context)?,
+            harmony,
+        };
+        let Self { prefix_offset, read_offset, prev_tokens, .. } = &made;
+        if prefix_offset > read_offset || *read_offset > prev_tokens.len() {
+            return Err(field.invalid("the offsets are not in prev_tokens"));
+        }
+        Ok(made)
+    }
+
+    /// How many tokens were sampled before.
+    pub(super) fn sampled(&self) -> usize {
+        let given = self.output_token_ids.as_ref().map_or(0, Vec::len);
+        self.harmony.as_ref().map_or(given, |own| own.tokens)
+    }
+
+    /// Adds the tokens of a chunk.
+    pub(super) fn add(&mut self, tokens: &[TokenId]) {
+        self.keep_context(tokens);
+        if let Some(all) = &mut self.output_token_ids {
+            all.extend(tokens);
+        }
+        if let Some(lens) = self.output_chunk_lens.as_mut().filter(|_| !tokens.is_empty()) {
+            lens.push(tokens.len());
+        }
+    }
+}
+
+impl StreamState {
+    /// Keeps the last tokens.
+    pub(super) fn keep_context(&mut self, tokens: &[TokenId]) {
+        let context = &mut self.logprob_context_token_ids;
+        context.extend(tokens);
+        context.drain(..context.len().saturating_sub(CONTEXT));
+    }
+}
+
+impl Own {
+    fn read(own: &BodyObject<'_, '_>) -> Result<Self> {
+        let required = |key: &str| {
+            let found = forms::count(own, key)?;
+            found.map_or_else(|| own.required(key).map(|_| 0), Ok)
+        };
+        let reply = Json::copy(own.required("reply")?.at());
+        Ok(Self { prompt: required("prompt")?, tokens: required("tokens")?, reply })
+    }
+}
+
+/// The lengths of the chunks, which add up to all tokens.
+fn lens(state: &BodyObject<'_, '_>, tokens: usize) -> Result<Vec<usize>> {
+    let missing = state.field();
+    let list = state.get("output_chunk_lens");
+    let field = list.as_ref().unwrap_or(&missing);
+    let lens = match &list {
+        Some(list) => list.items()?.map(|len| length(&len)).collect::<Result<_>>()?,
+        None => Vec::new(),
+    };
+    let sum = lens.iter().sum::<usize>();
+    if sum != tokens {
+        let reason = format!("output_chunk_lens add up to {sum}, output_token_ids has {tokens}");
+        return Err(field.invalid(reason));
+    }
+    Ok(lens)
+}
+
+fn length(field: &BodyField<'_, '_>) -> Result<usize> {
+    let length = u32::try_from(field.integer()?).ok().filter(|&length| length > 0);
+    length.map(|length| length as usize).ok_or_else(|| field.invalid("expected a number of tokens"))
+}
+
+fn texts(state: &BodyObject<'_, '_>, key: &str, most: usize) -> Result<Vec<String>> {
+    let Some(list) = state.get(key) else { return Ok(Vec::new()) };
+    if list.items()?.count() > most {
+        return Err(list.invalid(format!("more than {most} texts")));
+    }
+    list.items()?.map(|text| text.text().map(str::to_owned)).collect()
+}

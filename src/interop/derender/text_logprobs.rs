@@ -1,0 +1,95 @@
+//! Log-probabilities of completions: lists, one item for each token.
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use super::forms::Choice;
+use crate::error::Result;
+use crate::interop::field::BodyObject;
+use crate::tokenizer::{TokenId, Tokenizer};
+
+/// What came before the tokens of a choice.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct TextContext<'c> {
+    /// The last tokens, of which a character may have its first bytes.
+    pub(super) tokens: &'c [TokenId],
+    /// How many characters all tokens have.
+    pub(super) offset: usize,
+}
+
+#[derive(Debug, Default, Serialize)]
+pub(super) struct TextLogprobs {
+    /// Where each token's text begins, in characters.
+    text_offset: Vec<usize>,
+    token_logprobs: Vec<f64>,
+    tokens: Vec<String>,
+    top_logprobs: Vec<Option<Map<String, Value>>>,
+    /// Where the last one ends.
+    #[serde(skip)]
+    pub(super) end: usize,
+}
+
+impl TextLogprobs {
+    /// Those that an engine gives, with at most so many candidates of each token.
+    pub(super) fn of(
+        choice: &Choice<'_>,
+        tokenizer: Tokenizer,
+        before: TextContext<'_>,
+        candidates: Option<usize>,
+    ) -> Option<Self> {
+        let given = choice.logprobs.as_ref()?;
+        let mut context = before.tokens.to_vec();
+        let mut made = Self { end: before.offset, ..Self::default() };
+        for (&token, given) in choice.tokens.iter().zip(given.iter().flatten()) {
+            let text = text_after(tokenizer, &context, token);
+            let shown = given.top.iter().take(candidates.unwrap_or(usize::MAX));
+            let top =
+                shown.map(|(id, logprob)| (text_after(tokenizer, &context, *id), json!(logprob)));
+            made.top_logprobs.push((!given.top.is_empty()).then(|| top.collect()));
+            made.text_offset.push(made.end);
+            made.token_logprobs.push(given.logprob);
+            made.end += text.chars().count();
+            made.tokens.push(text);
+            context.push(token);
+        }
+        Some(made)
+    }
+}
+
+/// How many candidates of each token the request wants besides the sampled one; `None`: all there are.
+pub(super) fn shown_candidates(asked: &BodyObject<'_, '_>) -> Result<Option<usize>> {
+    if asked.get("logprob_token_ids").is_some() {
+        return Ok(None);
+    }
+    let Some(count) = asked.get("logprobs").map(|field| field.integer()).transpose()? else {
+        return Ok(None);
+    };
+    Ok(if count == -1 { None } else { usize::try_from(count.saturating_add(1)).ok().or(Some(0)) })
+}
+
+/// The text of a token. The last token of a character has all of it, those before it nothing.
+fn text_after(tokenizer: Tokenizer, context: &[TokenId], token: TokenId) -> String {
+    /// A character has at most so many tokens before its last one.
+    const MOST: usize = 4;
+    let decode = |tokens: &[TokenId]| {
+        let bytes = tokens.iter().filter_map(|&id| tokenizer.token_bytes(id)).flatten().copied();
+        String::from_utf8_lossy(&bytes.collect::<Vec<_>>()).into_owned()
+    };
+    let is_cut = |text: &str| text.ends_with(char::REPLACEMENT_CHARACTER);
+    let own = decode(&[token]);
+    if !is_cut(&own) {
+        return own;
+    }
+    for count in 1..=context.len().min(MOST) {
+        let before = &context[context.len() - count..];
+        let all = decode(&[before, &[token]].concat());
+        if is_cut(&all) {
+            continue;
+        }
+        let whole = before.iter().rposition(|&id| !is_cut(&decode(&[id]))).map_or(0, |at| at + 1);
+        let sent = decode(&before[..whole]);
+        let common = sent.chars().zip(all.chars()).take_while(|(one, other)| one == other).count();
+        return all.chars().skip(common).collect();
+    }
+    String::new()
+}
