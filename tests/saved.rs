@@ -173,7 +173,7 @@ proptest! {
         steps in prop::collection::vec((step(), any::<bool>()), 0..24),
     ) {
         for (role, config) in configs() {
-            let mut stayed = StreamableParser::with_config(encoding(), role, &config).unwrap();
+            let mut stayed = StreamableParser::with_options(encoding(), role, &config).unwrap();
             let mut moved = stayed.clone();
             for (step, moves) in &steps {
                 prop_assert_eq!(take(&mut moved, step), take(&mut stayed, step));
@@ -194,7 +194,7 @@ proptest! {
         more in prop::collection::vec(token(), 0..40),
     ) {
         for (role, config) in configs() {
-            let mut parser = StreamableParser::with_config(encoding(), role, &config).unwrap();
+            let mut parser = StreamableParser::with_options(encoding(), role, &config).unwrap();
             let _ = (parser.feed(&fed), parser.feed(&[]));
             let Ok(saved) = parser.to_checkpoint() else { continue };
             let saved = changed_at(&saved, at, &digit);

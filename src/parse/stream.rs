@@ -373,10 +373,7 @@ impl StreamableParser {
 
     /// How many tokens were fed, those before a checkpoint included.
     pub(crate) fn fed_count(&self) -> usize {
-        match self.spelling.is_read {
-            true => self.spelling.count(),
-            false => self.fed_at(self.tokens.len()),
-        }
+        if self.spelling.is_read { self.spelling.count() } else { self.fed_at(self.tokens.len()) }
     }
 
     /// The index among the fed tokens of one that the grammar reads.

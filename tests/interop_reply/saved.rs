@@ -116,9 +116,7 @@ fn a_checkpoint_does_not_grow() {
     reply.feed(&tokens("<|start|>assistant<|channel|>final<|message|>"), None).unwrap();
     let mut sizes = Vec::new();
     for _ in 0..3 {
-        reply
-            .feed(&vec![12_194; 10_000], Some(&vec![Some((-1.0).into()); 10_000]))
-            .unwrap();
+        reply.feed(&vec![12_194; 10_000], Some(&vec![Some((-1.0).into()); 10_000])).unwrap();
         sizes.push(reply.to_checkpoint().unwrap().len());
     }
     assert!(sizes[2] <= sizes[0] + 8 && sizes[2] < 1_500, "{sizes:?}");
@@ -142,9 +140,10 @@ fn no_checkpoint_breaks_a_reply() {
             let again = Reply::from_bytes(&turn, &encoding(), &saved, ReplyOptions::default());
             if let Ok(mut reply) = again {
                 taken += 1;
-                let _ = reply.feed(&tokens(
-                    "D<|end|><|start|>assistant<|channel|>final<|message|>a<|channel|>b",
-                ), None);
+                let _ = reply.feed(
+                    &tokens("D<|end|><|start|>assistant<|channel|>final<|message|>a<|channel|>b"),
+                    None,
+                );
                 reply.finish(FinishReason::Stop, None).unwrap();
                 let _ = (reply.response(), reply.usage());
             }

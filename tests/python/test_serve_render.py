@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -67,18 +68,46 @@ def whole(sampled: list[int], body: Any = None, **more: Any) -> Any:
     return answer.json()
 
 
+def whole_state(state: Any, at: int) -> Any:
+    """What a client sends back that keeps everything."""
+    return state
+
+
+def vllm_state(state: Any, at: int) -> Any:
+    """What is left of a state after vLLM, which drops keys that it does not know."""
+    return {key: value for key, value in state.items() if key != "harmony"}
+
+
+def lean_state(state: Any, at: int) -> Any:
+    """What a client sends back that leaves out all tokens."""
+    return {key: value for key, value in state.items() if not key.startswith("output_")}
+
+
+def turns_state(state: Any, at: int) -> Any:
+    """A state that came from vLLM each second time."""
+    return vllm_state(state, at) if at % 2 else state
+
+
+STATES = [whole_state, vllm_state, lean_state, turns_state]
+
+
 def streamed(
-    pieces: list[list[int]], body: Any = None, apps: list[Any] | None = None
+    pieces: list[list[int]],
+    body: Any = None,
+    apps: list[Any] | None = None,
+    carried: Any = whole_state,
+    **fields: Callable[[list[int]], Any],
 ) -> list[dict[str, Any]]:
     """The chunks of a stream; each app in turn answers for one of them."""
     chunks: list[dict[str, Any]] = []
     state = None
     apps = apps or [app()]
     for at, piece in enumerate(pieces):
-        reason = {"finish_reason": "stop"} if at == len(pieces) - 1 else {}
+        more: dict[str, Any] = {"finish_reason": "stop"} if at == len(pieces) - 1 else {}
+        more |= {name: field(piece) for name, field in fields.items()}
         request = {
             "stream": True,
-            "generate_chunk": {"request_id": "r", "choices": [choice(piece, **reason)]},
+            "generate_chunk": {"request_id": "r", "choices": [choice(piece, **more)]},
             "chat_request": body or {"messages": USER},
             "prompt_token_ids": [1],
             "stream_state": state,
@@ -87,8 +116,27 @@ def streamed(
         assert answer.status == 200, answer.body
         made = answer.json()
         chunks.append(made["chunk"])
-        state = made["stream_state"]
+        state = carried(made["stream_state"], at)
     return chunks
+
+
+def cut(sampled: list[int], rng: random.Random) -> list[list[int]]:
+    """The tokens in pieces of any size, some of them empty."""
+    pieces, at = [], 0
+    while at < len(sampled):
+        size = rng.randint(0, 7)
+        pieces.append(sampled[at : at + size])
+        at += size
+    return pieces
+
+
+def likely(piece: list[int]) -> dict[str, Any]:
+    """Log-probabilities of tokens, each with its own."""
+
+    def one(token: int) -> dict[str, Any]:
+        return {"token_id": token, "logprob": -token / 1e6}
+
+    return {"content": [{**one(token), "top_logprobs": [one(5)]} for token in piece]}
 
 
 def joined(chunks: list[dict[str, Any]]) -> dict[str, Any]:
@@ -229,6 +277,23 @@ class TestBadInput:
             (TEXTS, {"prompt": ""}, 400, "no tokens"),
             (TEXTS, {"prompt": []}, 400, "no prompts"),
             (TEXTS, {"prompt": "a", "max_tokens": 0}, 400, "max_tokens"),
+            (TEXTS, {"prompt": "a", "temperature": "hot"}, 400, "temperature"),
+            (TEXTS, {"prompt": "a", "temperature": True}, 400, "temperature"),
+            (TEXTS, {"prompt": "a", "top_p": 1.5}, 400, "top_p"),
+            (TEXTS, {"prompt": "a", "top_k": 1.5}, 400, "top_k"),
+            (TEXTS, {"prompt": "a", "n": 16_385}, 400, "n"),
+            (TEXTS, {"prompt": "a", "seed": 2**63}, 400, "seed"),
+            (TEXTS, {"prompt": "a", "logprobs": True}, 400, "logprobs"),
+            (TEXTS, {"prompt": "a", "logit_bias": {"a": 1}}, 400, "logit_bias"),
+            (TEXTS, {"prompt": "a", "presence_penalty": -3}, 400, "presence_penalty"),
+            (TEXTS, {"prompt": "a", "stop": [1]}, 400, "stop"),
+            (TEXTS, {"prompt": "a", "stream": "yes"}, 400, "stream"),
+            (TEXTS, {"prompt": "a", "request_id": 5}, 400, "request_id"),
+            (CHAT, {"messages": USER, "request_id": 5}, 400, "request_id"),
+            (CHAT, {"messages": USER, "model": 5}, 400, "model"),
+            (CHAT, {"messages": USER, "return_token_ids": "x"}, 400, "return_token_ids"),
+            (CHAT, {"messages": USER, "stream_options": []}, 400, "stream_options"),
+            (CHAT, {"messages": USER, "chat_template_kwargs": []}, 400, "chat_template_kwargs"),
         ],
     )
     def test_render(self, path: str, body: Any, status: int, says: str) -> None:
@@ -322,17 +387,100 @@ class TestDerender:
         assert [one["choices"] for one in two] == [one["choices"] for one in streamed(pieces, body)]
         assert joined(two) == message_of(whole(sampled, body))
 
-    def test_random_outputs(self) -> None:
+    @pytest.mark.parametrize("carried", STATES)
+    def test_random_outputs(self, carried: Any) -> None:
         rng = random.Random(5)
+        body = {"messages": USER, "tools": [RAIN]}
         for _ in range(25):
             sampled = tokens("".join(rng.choices(PIECES, k=rng.randint(1, 14))))
-            pieces, at = [], 0
-            while at < len(sampled):
-                size = rng.randint(1, 9)
-                pieces.append(sampled[at : at + size])
-                at += size
-            body = {"messages": USER, "tools": [RAIN]}
-            assert joined(streamed(pieces, body)) == message_of(whole(sampled, body))
+            made = streamed(cut(sampled, rng), body, carried=carried)
+            assert joined(made) == message_of(whole(sampled, body))
+
+    @pytest.mark.parametrize("carried", [whole_state, lean_state])
+    def test_every_cut_has_the_same_log_probabilities(self, carried: Any) -> None:
+        rng = random.Random(7)
+        body = {"messages": USER, "tools": [RAIN], "logprobs": True, "top_logprobs": 1}
+        for stop in ([], ["END", " there"]):
+            asking = {**body, "stop": stop}
+            for _ in range(20):
+                sampled = tokens("".join(rng.choices([*PIECES, " EN", "D"], k=rng.randint(1, 12))))
+                expected = whole(sampled, asking, logprobs=likely(sampled))["choices"][0]
+                entries = (expected["logprobs"] or {}).get("content", [])
+                pieces = cut(sampled, rng)
+                chunks = streamed(pieces, asking, carried=carried, logprobs=likely)
+                found = [one["logprobs"] for chunk in chunks for one in chunk["choices"]]
+                assert [entry for one in found if one for entry in one["content"]] == entries
+                last = chunks[-1]["choices"][0]
+                assert last["finish_reason"] == expected["finish_reason"]
+                assert last["stop_reason"] == expected["stop_reason"]
+
+    def test_a_state_does_not_grow(self) -> None:
+        long = tokens("<|channel|>final<|message|>") + [12_194] * 30_000
+        state = None
+        for piece in (long, [12_194], [12_194]):
+            request = {
+                "stream": True,
+                "generate_chunk": {"request_id": "r", "choices": [choice(piece)]},
+                "chat_request": {"messages": USER},
+                "prompt_token_ids": [1],
+                "stream_state": state,
+            }
+            made = asked(f"{CHAT}/derender", request).json()
+            state = lean_state(made["stream_state"], 0)
+            assert len(json.dumps(state)) < 2048
+        assert made["chunk"]["choices"][0]["delta"] == {"content": "Hi"}
+        assert "output_token_ids" not in made["stream_state"]
+        # The prompt's length is in the state, too.
+        again = {name: field for name, field in request.items() if name != "prompt_token_ids"}
+        answer = asked(f"{CHAT}/derender", {**again, "stream_state": state})
+        assert answer.status == 200, answer.body
+
+    def test_states_that_are_mixed_up(self) -> None:
+        def after(request_id: str, index: int) -> dict[str, Any]:
+            return {
+                "stream": True,
+                "generate_chunk": {
+                    "request_id": request_id,
+                    "choices": [{**choice(tokens("<|channel|>final")), "index": index}],
+                },
+                "chat_request": {"messages": USER},
+                "prompt_token_ids": [1],
+            }
+
+        first = after("r", 0)
+        state = asked(f"{CHAT}/derender", first).json()["stream_state"]
+        assert asked(f"{CHAT}/derender", {**first, "stream_state": state}).status == 200
+        own = state["harmony"]
+        for wrong in (
+            {**after("other", 0), "stream_state": state},
+            {**after("r", 1), "stream_state": state},
+            {**first, "stream_state": {**state, "output_token_ids": [1], "output_chunk_lens": [1]}},
+            {**first, "stream_state": {**state, "harmony": {**own, "tokens": 1}}},
+            {**first, "stream_state": {**state, "harmony": {**own, "reply": {"version": 1}}}},
+            {**first, "stream_state": {**state, "harmony": {**own, "reply": None}}},
+            {**first, "stream_state": {**state, "harmony": {"reply": own["reply"]}}},
+            {**first, "stream_state": {**state, "harmony": 5}},
+        ):
+            answer = asked(f"{CHAT}/derender", wrong)
+            assert answer.status == 400, answer.body
+
+    def test_states_that_are_changed(self) -> None:
+        """Any part of a state in turn is another value: an answer or 400, and nothing else."""
+        request: dict[str, Any] = {
+            "stream": True,
+            "generate_chunk": {"request_id": "r", "choices": [choice(tokens(CALLS)[:-4])]},
+            "chat_request": {"messages": USER, "tools": [RAIN], "logprobs": True},
+            "prompt_token_ids": [1],
+        }
+        made = app()
+        state = asked(f"{CHAT}/derender", request, made).json()["stream_state"]
+        request["generate_chunk"]["choices"] = [choice(tokens('"}<|call|>'), finish_reason="stop")]
+        rng = random.Random(2)
+        values = [None, -1, 2**32, 2**64, 0.5, "x", [], {}, True, [1], {"a": 1}]
+        for place in places(state):
+            changed = replaced(state, place, rng.choice(values))
+            answer = asked(f"{CHAT}/derender", {**request, "stream_state": changed}, made)
+            assert answer.status in (200, 400), (place, answer.body)
 
     def test_the_end_may_come_without_tokens(self) -> None:
         chunks = streamed([tokens(ANSWER), []])
@@ -386,6 +534,72 @@ class TestDerender:
         made = asked(f"{CHAT}/derender", request).json()
         assert [one["index"] for one in made["choices"]] == [0, 1]
 
+    @pytest.mark.parametrize("reason", ["abort", "error"])
+    def test_failures_keep_the_engines_word(self, reason: str) -> None:
+        made = whole(tokens("<|channel|>final<|message|>Hi"), finish_reason=reason)
+        assert made["choices"][0]["finish_reason"] == reason
+        request = {
+            "stream": True,
+            "generate_chunk": {"request_id": "r", "choices": [choice([], finish_reason=reason)]},
+            "chat_request": {"messages": USER},
+            "prompt_token_ids": [1],
+        }
+        answer = asked(f"{CHAT}/derender", request).json()
+        assert answer["chunk"]["choices"][0]["finish_reason"] == reason
+
+    def test_old_calls_are_streamed(self) -> None:
+        function = {"name": "rain", "parameters": {"type": "object"}}
+        body = {"messages": USER, "functions": [function]}
+        chunks = streamed([[token] for token in tokens(CALLS)], body)
+        found = [chunk["choices"][0]["delta"].get("function_call", {}) for chunk in chunks]
+        assert "".join(call.get("arguments", "") for call in found) == '{"city": "Oslo"}'
+        assert [call["name"] for call in found if "name" in call] == ["rain"]
+
+    def test_several_answers_are_streamed(self) -> None:
+        """Each has a state of its own."""
+        outputs = [tokens(ANSWER), tokens(CALLS)]
+        body = {"messages": USER, "tools": [RAIN], "n": 2}
+        states: list[Any] = [None, None]
+        found: list[list[dict[str, Any]]] = [[], []]
+        made = app()
+        for at in range(max(map(len, outputs))):
+            for index, output in enumerate(outputs):
+                if at >= len(output):
+                    continue
+                more = {"finish_reason": "stop"} if at == len(output) - 1 else {}
+                one = {**choice([output[at]], **more), "index": index}
+                request = {
+                    "stream": True,
+                    "generate_chunk": {"request_id": "r", "choices": [one]},
+                    "chat_request": body,
+                    "prompt_token_ids": [1],
+                    "stream_state": states[index],
+                }
+                answer = asked(f"{CHAT}/derender", request, made).json()
+                assert answer["chunk"]["choices"][0]["index"] == index
+                found[index].append(answer["chunk"])
+                states[index] = answer["stream_state"]
+        assert joined(found[0]) == message_of(whole(outputs[0], body))
+        assert joined(found[1])["calls"][0]["arguments"] == '{"city": "Oslo"}'
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """The paths of all values in JSON, but the whole."""
+    found = [path] if path else []
+    inner = value.items() if isinstance(value, dict) else ()
+    for key, one in inner or (enumerate(value) if isinstance(value, list) else ()):
+        found += places(one, (*path, key))
+    return found
+
+
+def replaced(value: Any, path: tuple[Any, ...], other: Any) -> Any:
+    """The same JSON with another value there."""
+    if not path:
+        return other
+    copied = value.copy()
+    copied[path[0]] = replaced(value[path[0]], path[1:], other)
+    return copied
+
 
 class TestTexts:
     def more(self, pieces: list[list[int]], request: Any = None) -> str:
@@ -434,6 +648,80 @@ class TestTexts:
             "completion_request": {"stop": "x"},
         }
         assert asked(f"{TEXTS}/derender", body).status == 400
+
+    def test_what_a_stop_string_cuts(self) -> None:
+        """The one that is complete first, and after the least number of tokens."""
+        stop = {"stop": ["two three", "wo"], "min_tokens": 2}
+        made = self.whole(tokens("two two three"), stop, finish_reason="stop")
+        assert made["choices"][0]["text"] == "two "
+        assert made["choices"][0]["stop_reason"] == "two three"
+        kept = {**stop, "include_stop_str_in_output": True}
+        made = self.whole(tokens("two two three"), kept, finish_reason="stop")
+        assert made["choices"][0]["text"] == "two two three"
+
+    @pytest.mark.parametrize(
+        ("last", "request_", "text", "stop_reason"),
+        [
+            (200002, {"skip_special_tokens": False}, "a", None),
+            (200012, {"skip_special_tokens": False}, "a", 200012),
+            (200012, {"skip_special_tokens": False, "ignore_eos": True}, "a<|call|>", None),
+            (220, {"stop_token_ids": [220]}, "a", 220),
+            (220, None, "a ", None),
+        ],
+    )
+    def test_the_token_that_ended_it(
+        self, last: int, request_: Any, text: str, stop_reason: int | None
+    ) -> None:
+        [made] = self.whole([64, last], request_, finish_reason="stop")["choices"]
+        assert (made["text"], made["stop_reason"]) == (text, stop_reason)
+
+    def test_log_probabilities(self) -> None:
+        sampled = tokens("a😀b 東京")
+        body = {"logprobs": 0}
+        [expected] = self.whole(sampled, body, logprobs=likely(sampled))["choices"]
+        found = expected["logprobs"]
+        assert "".join(found["tokens"]) == "a😀b 東京"
+        assert found["text_offset"][:2] == [0, 1]
+        assert found["token_logprobs"] == [-token / 1e6 for token in sampled]
+        assert [len(top) for top in found["top_logprobs"]] == [1] * len(sampled)
+        for size in range(1, 4):
+            state, parts = None, []
+            for at in range(0, len(sampled), size):
+                piece = sampled[at : at + size]
+                request = {
+                    "stream": True,
+                    "generate_chunk": {
+                        "request_id": "r",
+                        "choices": [choice(piece, logprobs=likely(piece))],
+                    },
+                    "completion_request": body,
+                    "stream_state": state,
+                }
+                made = asked(f"{TEXTS}/derender", request).json()
+                parts.append(made["chunk"]["choices"][0]["logprobs"])
+                state = made["stream_state"]
+            for name in found:
+                assert [one for part in parts for one in part[name]] == found[name], name
+
+    def test_usage_and_prompts(self) -> None:
+        generated = [
+            {"request_id": "r", "choices": [choice([64])], "kv_transfer_params": {"a": 1}},
+            {"request_id": "s", "choices": [choice([65]), choice([66])]},
+        ]
+        body = {"generate_responses": generated, "prompt_tokens": [3, 4]}
+        made = asked(f"{TEXTS}/derender", body).json()
+        assert [one["index"] for one in made["choices"]] == [0, 1, 2]
+        assert made["usage"] == {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10}
+        assert made["kv_transfer_params"] is None
+        for wrong in ({"prompt_tokens": [3]}, {"prompt_token_ids": [[1]]}, {"prompt_tokens": 3}):
+            assert asked(f"{TEXTS}/derender", {**body, **wrong}).status == 400
+        counts = {"prompt_tokens": 3, "completion_tokens": 4}
+        usage = {
+            "stream": True,
+            "generate_chunk": {"request_id": "r", "choices": [], "usage": counts},
+        }
+        chunk = asked(f"{TEXTS}/derender", usage).json()["chunk"]
+        assert (chunk["choices"], chunk["usage"]["total_tokens"]) == ([], 7)
 
     def test_foreign_tokens(self) -> None:
         body = {

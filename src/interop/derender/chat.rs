@@ -16,12 +16,12 @@ use crate::interop::{
     FinishReason, Json, ReadOptions, ReasoningField, Reply, ReplyOptions, TokenLogprob, Turn,
     chat_completions,
 };
-use crate::json::At;
+use crate::json::{At, Object};
 
 /// The whole chat completion.
 pub(super) fn whole(
     body: &BodyObject<'_, '_>,
-    encoding: &HarmonyEncoding,
+    encoding: HarmonyEncoding,
     options: DerenderOptions<'_>,
 ) -> Result<Vec<u8>> {
     let turn = turn(body)?;
@@ -33,7 +33,7 @@ pub(super) fn whole(
     let choices = read_choices(&generated, options)?;
     let mut answers = Vec::with_capacity(choices.len());
     for choice in &choices {
-        let mut reply = turn.reply(encoding, reply_options(choice.index, id, options))?;
+        let mut reply = turn.reply(&encoding, reply_options(choice.index, id, options))?;
         reply.feed(&choice.tokens, logprobs(choice, &turn))?;
         let ended = finish(&mut reply, choice, Some("stop"))?;
         answers.push((reply.full_response(), ended, stop_reason(choice, &reply)));
@@ -43,9 +43,9 @@ pub(super) fn whole(
     write_object(&mut bytes, |answer| {
         write_head(answer, id, "chat.completion", options);
         answer.objects("choices", &answers, |(response, ended, stop), members| {
-            let choice = response.at().get("choices").and_then(At::as_array).unwrap_or_default();
-            let fields = choice.iter().next().and_then(At::as_object);
-            for (name, value) in fields.into_iter().flat_map(|fields| fields.iter()) {
+            let choices = response.at().get("choices").and_then(At::as_array).unwrap_or_default();
+            let choice = choices.iter().next().and_then(At::as_object);
+            for (name, value) in choice.into_iter().flat_map(Object::iter) {
                 match ended.filter(|_| name == "finish_reason") {
                     Some(word) => members.text(name, word),
                     None => members.value(name, &value),
@@ -87,7 +87,7 @@ pub(super) fn read_choices<'v>(
 /// The next chunk and the state after it.
 pub(super) fn chunk(
     body: &BodyObject<'_, '_>,
-    encoding: &HarmonyEncoding,
+    encoding: HarmonyEncoding,
     options: DerenderOptions<'_>,
 ) -> Result<Vec<u8>> {
     let turn = turn(body)?;
@@ -129,7 +129,7 @@ pub(super) fn chunk(
 /// The reply as it was after the chunk before: from its checkpoint, or from all tokens so far.
 fn resumed(
     turn: &Turn,
-    encoding: &HarmonyEncoding,
+    encoding: HarmonyEncoding,
     choice: &Choice<'_>,
     state: &StreamState,
     id: &str,
@@ -137,7 +137,7 @@ fn resumed(
 ) -> Result<Reply> {
     let begun = reply_options(choice.index, id, options);
     let Some(own) = &state.harmony else {
-        let mut reply = turn.reply(encoding, begun)?;
+        let mut reply = turn.reply(&encoding, begun)?;
         reply.use_ids(state.last_tool_call_ids.clone());
         let before = state.output_token_ids.as_deref().unwrap_or_default();
         if !before.is_empty() {

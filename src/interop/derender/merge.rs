@@ -50,11 +50,15 @@ fn add(known: &mut Map<String, Value>, more: Map<String, Value>) {
             }
             (Some(Value::Object(inner)), Value::Object(more)) => add(inner, more),
             (Some(Value::Array(calls)), Value::Array(more)) => {
-                more.into_iter().for_each(|call| add_call(calls, call));
+                for call in more {
+                    add_call(calls, call);
+                }
             }
             (_, Value::Array(more)) => {
                 let mut calls = Vec::new();
-                more.into_iter().for_each(|call| add_call(&mut calls, call));
+                for call in more {
+                    add_call(&mut calls, call);
+                }
                 known.insert(key, Value::Array(calls));
             }
             (_, value) => drop(known.insert(key, value)),

@@ -86,6 +86,7 @@ pub fn derender(
     let body = BodyField::root(&path, body)?.object()?;
     body.text("model")?;
     let stream = body.bool("stream")?.unwrap_or_default();
+    let encoding = *encoding;
     match (kind, stream) {
         (DerenderKind::Chat, false) => chat::whole(&body, encoding, options),
         (DerenderKind::Chat, true) => chat::chunk(&body, encoding, options),

@@ -55,7 +55,7 @@ mod tests {
         assert_eq!(names[b' ' as usize], "\u{120}");
         assert_eq!(names[b'\n' as usize], "\u{10A}");
         for (byte, name) in (0..=127_u8).zip(&names) {
-            assert_eq!(text(&[name.clone()]).ok(), Some(char::from(byte).to_string()));
+            assert_eq!(text(std::slice::from_ref(name)).ok(), Some(char::from(byte).to_string()));
         }
         let all: std::collections::HashSet<_> = names.iter().collect();
         assert_eq!(all.len(), 256);

@@ -26,7 +26,7 @@ pub(super) struct TextLogprobs {
     top_logprobs: Vec<Option<Map<String, Value>>>,
     /// Where the last one ends.
     #[serde(skip)]
-    pub(super) end: usize,
+    end: usize,
 }
 
 impl TextLogprobs {
@@ -53,6 +53,13 @@ impl TextLogprobs {
             context.push(token);
         }
         Some(made)
+    }
+}
+
+impl TextLogprobs {
+    /// Where the last token ends, if there is any.
+    pub(super) fn end(&self) -> Option<usize> {
+        (!self.tokens.is_empty()).then_some(self.end)
     }
 }
 

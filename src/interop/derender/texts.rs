@@ -17,7 +17,7 @@ use crate::HarmonyEncoding;
 use crate::error::Result;
 use crate::interop::answer::write_object;
 use crate::interop::field::BodyObject;
-use crate::json::Value as Given;
+use crate::json::{At, Value as Given};
 use crate::tokenizer::{TokenId, Tokenizer, special};
 
 /// Where an engine stops of itself; the first one without saying so.
@@ -39,11 +39,11 @@ struct Wanted {
 impl Wanted {
     fn read(
         body: &BodyObject<'_, '_>,
-        encoding: &HarmonyEncoding,
+        encoding: HarmonyEncoding,
         options: DerenderOptions<'_>,
     ) -> Result<Self> {
         let mut wanted = Self {
-            tokenizer: (*encoding).into(),
+            tokenizer: encoding.into(),
             skips_special: true,
             includes_stop: false,
             ignores_ends: false,
@@ -132,7 +132,7 @@ impl Wanted {
         let (text, stopped) = self.whole(choice)?;
         let context = TextContext::default();
         let logprobs = TextLogprobs::of(choice, self.tokenizer, context, self.candidates);
-        Ok(as_choice(choice, index, &text, logprobs, stopped))
+        Ok(as_choice(choice, index, &text, logprobs.as_ref(), stopped))
     }
 
     /// The choice of a chunk.
@@ -144,10 +144,10 @@ impl Wanted {
         };
         let logprobs = TextLogprobs::of(choice, self.tokenizer, context, self.candidates);
         let after = state.logprob_text_offset + text.chars().count();
-        state.logprob_text_offset = logprobs.as_ref().map_or(after, |found| found.end.max(0));
+        state.logprob_text_offset = logprobs.as_ref().and_then(TextLogprobs::end).unwrap_or(after);
         state.keep_context(&choice.tokens);
         let (_, named) = self.without_end(choice);
-        Ok(as_choice(choice, choice.index, &text, logprobs, named.map(Value::from)))
+        Ok(as_choice(choice, choice.index, &text, logprobs.as_ref(), named.map(Value::from)))
     }
 
     /// The text that a chunk adds to the state.
@@ -181,7 +181,7 @@ fn as_choice(
     choice: &Choice<'_>,
     index: usize,
     text: &str,
-    logprobs: Option<TextLogprobs>,
+    logprobs: Option<&TextLogprobs>,
     stopped: Option<Value>,
 ) -> Value {
     json!({
@@ -189,14 +189,14 @@ fn as_choice(
         "text": text,
         "logprobs": logprobs,
         "finish_reason": choice.finish_reason,
-        "stop_reason": stopped.or(choice.stop_reason.map(|stop| stop.to_tree())),
+        "stop_reason": stopped.or(choice.stop_reason.map(At::to_tree)),
     })
 }
 
 /// The whole completion, of one or more prompts.
 pub(super) fn whole(
     body: &BodyObject<'_, '_>,
-    encoding: &HarmonyEncoding,
+    encoding: HarmonyEncoding,
     options: DerenderOptions<'_>,
 ) -> Result<Vec<u8>> {
     let wanted = Wanted::read(body, encoding, options)?;
@@ -256,7 +256,7 @@ fn prompt_tokens(
 /// The next chunk and the state after it.
 pub(super) fn chunk(
     body: &BodyObject<'_, '_>,
-    encoding: &HarmonyEncoding,
+    encoding: HarmonyEncoding,
     options: DerenderOptions<'_>,
 ) -> Result<Vec<u8>> {
     let wanted = Wanted::read(body, encoding, options)?;

@@ -94,13 +94,13 @@ impl Reply {
         saved: &[u8],
         options: ReplyOptions,
     ) -> Result<Self> {
-        Self::from_saved(turn, encoding, read(saved, "reply", VERSION)?, options)
+        Self::from_saved(turn, *encoding, read(saved, "reply", VERSION)?, options)
     }
 
     /// The same of a checkpoint that a client carries: of this answer, of this choice, after so many tokens.
     pub(in crate::interop) fn from_carried(
         turn: &Turn,
-        encoding: &HarmonyEncoding,
+        encoding: HarmonyEncoding,
         saved: &[u8],
         (id, index, tokens): (&str, usize, usize),
     ) -> Result<Self> {
@@ -120,7 +120,7 @@ impl Reply {
 
     fn from_saved(
         turn: &Turn,
-        encoding: &HarmonyEncoding,
+        encoding: HarmonyEncoding,
         saved: SavedReply,
         options: ReplyOptions,
     ) -> Result<Self> {
@@ -140,7 +140,7 @@ impl Reply {
             thinking_budget: saved.thinking_budget,
             ..options
         };
-        let mut reply = turn.reply(encoding, options)?;
+        let mut reply = turn.reply(&encoding, options)?;
         match saved.fed {
             Fed::Tokens { tokens, cuts, logprobs, made_ids } => {
                 reply.sorter.ids.repeat(made_ids);
