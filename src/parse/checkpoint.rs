@@ -6,24 +6,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::state::{Begin, HeaderState, OpenMessage, State};
+use super::state::{Begin, HeaderState, OpenMessage, Past, State};
 use super::stream::StreamableParser;
 use crate::chat::Role;
 use crate::error::Result;
 use crate::saved::invalid;
-
-/// What came before a checkpoint, and is not held.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Past {
-    /// Whether there was a checkpoint.
-    pub(super) is_there: bool,
-    /// How many messages.
-    pub(super) messages: usize,
-    /// What ended the last of them.
-    pub(super) stop_token: Option<u32>,
-    /// How many of the tokens that the grammar holds were fed before the checkpoint.
-    pub(super) held: usize,
-}
 
 /// A parser without its options and without what it has read.
 #[derive(Debug, Clone, Serialize, Deserialize)]

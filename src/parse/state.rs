@@ -140,6 +140,19 @@ pub(super) struct OpenMessage {
     pub(super) headerless: bool,
 }
 
+/// What came before a checkpoint, and is not held.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Past {
+    /// Whether there was a checkpoint.
+    pub(super) is_there: bool,
+    /// How many messages.
+    pub(super) messages: usize,
+    /// What ended the last of them.
+    pub(super) stop_token: Option<u32>,
+    /// How many of the tokens that the grammar holds were fed before the checkpoint.
+    pub(super) held: usize,
+}
+
 /// What the last token added to the content: a text from a byte offset to its end.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Delta {

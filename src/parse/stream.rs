@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use super::checkpoint::Past;
 use super::event::{Event, Repair};
 use super::options::{ParseOptions, ParserOptions};
 use super::spelling::Spelling;
 use super::state::{
-    Begin, Delta, HeaderData, HeaderState, OpenMessage, State, StateData, StreamState,
+    Begin, Delta, HeaderData, HeaderState, OpenMessage, Past, State, StateData, StreamState,
 };
 use crate::chat::{Content, HeaderFields, Message, Role};
 use crate::error::{Error, ErrorKind, Result};
