@@ -47,7 +47,7 @@ simulate: $(VENV)/.dev $(VENV)/.built ## the gateway in new simulated worlds; SE
 	cd tests/python && $(CURDIR)/$(BIN)/python -m simulation.worlds --seconds $(or $(SECONDS),60)
 
 laws: tools ## try the laws on LAWS_CASES=20000 new random cases
-	PROPTEST_CASES=$(or $(LAWS_CASES),20000) cargo test --release --workspace --features arrow
+	SMALL_WORLDS=$(or $(SMALL_WORLDS),7) PROPTEST_CASES=$(or $(LAWS_CASES),20000) cargo test --release --workspace --features arrow
 
 browser: $(VENV)/.dev $(VENV)/.built $(VENV)/.browser ## the playground in a real browser: Debian's chromium and chromium-driver
 	$(BIN)/python -m pytest -rs tests/browser

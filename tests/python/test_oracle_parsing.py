@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from itertools import product
 from typing import Any
 
 from oracle import streams
@@ -75,3 +77,21 @@ def said(
         if wanted[key] != actual[key]
     ]
     return "\n".join(lines)
+
+
+PIECES = (
+    "<|start|>", "<|channel|>", "<|message|>", "<|end|>", "<|call|>", "<|constrain|>",
+    "assistant", "final", " to=functions.f", "{",
+)  # fmt: skip
+"""Those of tests/small_worlds.rs, which add a part of a character and an id that does not exist."""
+
+
+def test_short_sequences_are_parsed_as_in_0_0_8(oracle: Oracle, ours: Session) -> None:
+    """All of up to two pieces; SMALL_WORLDS=4 tries those of up to four."""
+    most = int(os.environ.get("SMALL_WORLDS", "2"))
+    pieces = [oracle.ask("encode", piece, "all", []) for piece in PIECES]
+    pieces += [oracle.ask("encode", "🦀", "all", [])[:1], [201_089]]
+    for count in range(most + 1):
+        for chosen in product(pieces, repeat=count):
+            stream = Stream([token for piece in chosen for token in piece], "assistant")
+            compare("small world", stream, expect(oracle, stream), oracle, ours)
