@@ -151,8 +151,8 @@ fn check(kind: &Kind, tokens: &[u32], count: usize) {
         assert_eq!(next, tokens.len(), "{}", context());
     }
     for (message, text) in whole.messages().iter().zip(&texts) {
-        let [Content::Text(content)] = &message.content[..] else { unreachable!() };
-        assert_eq!(&content.text, text, "{}", context());
+        let [Content::Text(said)] = &message.content[..] else { unreachable!() };
+        assert_eq!(&said.text, text, "{}", context());
     }
 }
 
