@@ -6,6 +6,7 @@ import importlib
 import inspect
 import pydoc
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -34,6 +35,7 @@ from openai_harmony import (
     show,
     training,
 )
+from openai_harmony.cli import run
 from openai_harmony.serve import engines
 
 ROOT = Path(__file__).parents[2]
@@ -307,3 +309,47 @@ def anchors(document: Path) -> set[str]:
     """The headings of a document as GitHub links to them."""
     headings = re.findall(r"^#+ (.+)$", prose(document), flags=re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+QUESTION = '{"messages": [{"role": "user", "content": "What is 2 + 2?"}]}'
+FILES = {
+    "request.json": QUESTION,
+    "chats.jsonl": f"{QUESTION}\n{QUESTION}\n",
+    "chat.json": QUESTION,
+    "sampled.txt": "<|channel|>final<|message|>4.<|return|>",
+    "ours.json": "[1, 2]",
+    "theirs.txt": "1 3",
+}
+"""What the commands of the documents name."""
+
+
+def commands() -> list[Any]:
+    """Each line of a shell's example that runs `harmony`, without its comment."""
+    found = [
+        pytest.param(line.partition("  #")[0].rstrip(" &"), id=f"{named(document)}: {line[:50]}")
+        for document in with_blocks("sh")
+        for block in blocks(document)
+        if block.language == "sh"
+        for line in block.text.splitlines()
+        if re.match(r"(echo '.*' \| )?harmony (?!dataset)", line)
+    ]
+    assert len(found) > 15
+    return found
+
+
+@pytest.mark.parametrize("line", commands())
+def test_a_command_of_the_documents_runs(line: str, tmp_path: Path) -> None:
+    """As printed; of servers, which would not end, the arguments are read."""
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    program = f"{sys.executable} -m openai_harmony"
+    command = re.sub(r"(^|\| )harmony\b", lambda found: f"{found[1]}{program}", line)
+    if re.search(r"harmony (serve|playground)\b", line):
+        parser, _ = run._parsers("harmony", shlex.split(line)[1:])
+        assert callable(parser.parse_args(shlex.split(line)[1:]).run)
+        return
+    done = subprocess.run(
+        command, shell=True, cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    expected = 3 if "harmony diff" in line else 0
+    assert done.returncode == expected, done.stderr
