@@ -121,7 +121,7 @@ impl fmt::Display for Error {
 }
 
 impl Error {
-    /// A hint where a caller has most likely forgotten a role.
+    /// What a caller has most likely forgotten, or what helps.
     fn hint(&self) -> Option<&'static str> {
         match (&self.0.kind, self.0.token_index) {
             (ErrorKind::UnexpectedToken { token: 200_005 }, Some(0)) => Some(
@@ -130,13 +130,16 @@ impl Error {
             ),
             // In a header it has an index.
             (ErrorKind::MissingRole, None) => Some(" (a prefill needs the role of its message)"),
+            (ErrorKind::UnexpectedEos, _) => Some(
+                " (the tokens end inside a header; lenient parsing, strict=False, reads what there is)",
+            ),
             _ => None,
         }
     }
 
-    /// At the end of the tokens there is none.
+    /// After the end of the tokens there is none.
     fn is_about_a_token(&self) -> bool {
-        !matches!(self.0.kind, ErrorKind::UnexpectedEos | ErrorKind::Finished)
+        !matches!(self.0.kind, ErrorKind::Finished)
     }
 }
 

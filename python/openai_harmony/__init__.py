@@ -19,118 +19,54 @@ The models are in :mod:`openai_harmony.chat`, rendering and whole-sequence parsi
 work is done by a compiled Rust extension.
 """
 
-import openai_harmony._extension  # isort: skip  (says how to build, if it is not)
-from openai_harmony import _lowlevel
-from openai_harmony.chat import (
-    Author,
-    ChannelConfig,
-    Content,
-    Conversation,
-    DeveloperContent,
-    Message,
-    ReasoningEffort,
-    ResponseFormat,
-    Role,
-    SystemContent,
-    TextContent,
-    ToolDescription,
-    ToolNamespaceConfig,
-)
-from openai_harmony.encoding import (
-    HarmonyEncoding,
-    HarmonyEncodingName,
-    load_harmony_encoding,
-)
-from openai_harmony.errors import (
-    HarmonyError,
-    InvalidGrammarError,
-    InvalidRequestError,
-    InvalidRowError,
-    MissingFieldError,
-    PromptTooLongError,
-    UnknownFieldError,
-    UnknownFieldWarning,
-    UnsupportedContent,
-    WrongTypeError,
-)
-from openai_harmony.kinds import ErrorKind, RepairKind
-from openai_harmony.options import (
-    HeaderStyle,
-    Prefill,
-    RenderConversationConfig,
-    RenderOptions,
-    ThoughtPolicy,
-    ToolSchemaStyle,
-)
-from openai_harmony.rendered import MessageSpan, Rendered
-from openai_harmony.stream import (
-    ContentDelta,
-    Event,
-    MessageEnd,
-    MessageStart,
-    Parsed,
-    Repair,
-    StreamableParser,
-    StreamState,
-)
-from openai_harmony.token_batch import TokenBatch
+import openai_harmony._extension  # noqa: F401  # isort: skip  (says how to build, if it is not)
+from typing import TYPE_CHECKING, Any
 
-import openai_harmony._wiring  # isort: skip  # noqa: F401  (hands them to the extension)
+from openai_harmony import _lowlevel, _wiring  # noqa: F401  (hands the extension its classes)
+
+if TYPE_CHECKING:
+    from openai_harmony import adapters as adapters
+    from openai_harmony import chat as chat
+    from openai_harmony import grammar as grammar
+    from openai_harmony import interop as interop
+    from openai_harmony import rollout as rollout
+    from openai_harmony import show as show
+    from openai_harmony import training as training
+    from openai_harmony._public import *  # noqa: F403
 
 __version__: str = _lowlevel.__version__
 """The version of this package."""
 
-__all__ = [
-    "Author",
-    "ChannelConfig",
-    "Content",
-    "ContentDelta",
-    "Conversation",
-    "DeveloperContent",
-    "ErrorKind",
-    "Event",
-    "HarmonyEncoding",
-    "HarmonyEncodingName",
-    "HarmonyError",
-    "HeaderStyle",
-    "InvalidGrammarError",
-    "InvalidRequestError",
-    "InvalidRowError",
-    "Message",
-    "MessageEnd",
-    "MessageSpan",
-    "MessageStart",
-    "MissingFieldError",
-    "Parsed",
-    "Prefill",
-    "PromptTooLongError",
-    "ReasoningEffort",
-    "RenderConversationConfig",
-    "RenderOptions",
-    "Rendered",
-    "Repair",
-    "RepairKind",
-    "ResponseFormat",
-    "Role",
-    "StreamState",
-    "StreamableParser",
-    "SystemContent",
-    "TextContent",
-    "ThoughtPolicy",
-    "TokenBatch",
-    "ToolDescription",
-    "ToolNamespaceConfig",
-    "ToolSchemaStyle",
-    "UnknownFieldError",
-    "UnknownFieldWarning",
-    "UnsupportedContent",
-    "WrongTypeError",
-    "load_harmony_encoding",
-]
+_MODULES = ("adapters", "chat", "grammar", "interop", "rollout", "show", "training")
+"""Those that are used as ``openai_harmony.training``, without an import of their own."""
+
+
+_ELSEWHERE = ("encoding_for_model", "get_encoding")
+"""What tiktoken calls the function that gives an encoding."""
+
+
+def __getattr__(name: str) -> Any:
+    """Imports what is asked for, when it is first used.
+
+    The models take pydantic, whose import is most of that of this package, and the command's help
+    needs none of it.
+    """
+    from importlib import import_module
+
+    if name in _MODULES:
+        return import_module(f"openai_harmony.{name}")
+    if name == "__all__" or not name.startswith("_"):
+        public = import_module("openai_harmony._public")
+        names = ("__all__", *public.__all__)
+        globals().update((one, getattr(public, one)) for one in names)
+        if name in names:
+            return globals()[name]
+    way = '; here it is load_harmony_encoding("HarmonyGptOss")' if name in _ELSEWHERE else ""
+    raise AttributeError(f"module 'openai_harmony' has no attribute {name!r}{way}")
 
 
 def __dir__() -> list[str]:
     """The public names, and the modules that are imported by themselves."""
-    return sorted(
-        [*__all__, "__version__", "chat", "grammar", "interop", "rollout", "show", "training"]
-    )
+    from openai_harmony._public import __all__ as names
+
+    return sorted([*names, *_MODULES, "__version__"])

@@ -2,7 +2,7 @@
 # show these docstrings; their examples run as tests, which know `encoding` and all public names.
 
 from array import array
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from types import ModuleType
 from typing import Any, Literal, TypeAlias, final
 
@@ -65,10 +65,12 @@ _EngineOutput: TypeAlias = tuple[
 ]
 # The fields of a `MessageSpan`.
 _Span: TypeAlias = tuple[int | None, int, int, int, int]
+# The same with `source`.
+_SpanInBody: TypeAlias = tuple[int | None, int, int, int, int, str | None]
 # The role and the channel of a message that was rendered.
 _Speaker: TypeAlias = tuple[str, str | None]
 
-def use_classes(chat: ModuleType, errors: ModuleType, stream_state: type[StreamState]) -> None: ...
+def use_classes(find: Callable[[], tuple[ModuleType, ModuleType, type[StreamState]]]) -> None: ...
 
 # Both make a `Message`. Their callers return it as `Self`, and a cast takes time for each message.
 def plain_message(data: object) -> Any: ...
@@ -1275,6 +1277,9 @@ class Turn:
     def _unused(self) -> list[tuple[str, str]]: ...
     @property
     def _not_used(self) -> int: ...
+    def _render_with_spans(
+        self, encoding: HarmonyEncoding
+    ) -> tuple[array[int], list[_SpanInBody], list[_Speaker]]: ...
 
 def derender(
     kind: Literal["chat", "texts"],

@@ -1,22 +1,28 @@
 """Hands lower floors what is made on upper ones, which import them.
 
-Only the package itself imports this module.
+Only the package itself imports this module. What it hands over is imported when it is first needed.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from openai_harmony import _lowlevel, _notebook, chat, errors
-from openai_harmony.stream import StreamState
+from openai_harmony import _lowlevel, _notebook
+
+
+def _classes() -> tuple[Any, Any, Any]:
+    from openai_harmony import chat, errors
+    from openai_harmony.stream import StreamState
+
+    return chat, errors, StreamState
 
 
 def _html(piece: Any, **options: Any) -> str:
-    # Few programs show anything, so the pictures are imported when the first is drawn.
+    # Few programs show anything.
     from openai_harmony import show
 
     return show.html(piece, **options)
 
 
-_lowlevel.use_classes(chat, errors, StreamState)
+_lowlevel.use_classes(_classes)
 _notebook.draw_with(_html)

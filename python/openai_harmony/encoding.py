@@ -10,6 +10,7 @@ from itertools import starmap
 from typing import Any, Literal
 
 from openai_harmony import _lowlevel
+from openai_harmony._elsewhere import WAYS_OF_ENCODING, NamesTheWay
 from openai_harmony.chat import Conversation, Message, Role, RoleName
 from openai_harmony.errors import quoted
 from openai_harmony.next_prompt import Broken, Extended
@@ -28,12 +29,14 @@ class HarmonyEncodingName(str, Enum):
         return self.value
 
 
-class HarmonyEncoding(_lowlevel.HarmonyEncoding):
+class HarmonyEncoding(_lowlevel.HarmonyEncoding, NamesTheWay):
     """The encoding of the gpt-oss models; get it from :func:`load_harmony_encoding`.
 
     A handle on shared, immutable data: free to make, copy and pickle, safe to use from many
     threads. The methods are compiled; ``help(HarmonyEncoding.render)`` shows what each does.
     """
+
+    _ways = WAYS_OF_ENCODING
 
     @cached_property
     def special_tokens_set(self) -> set[str]:

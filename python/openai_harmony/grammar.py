@@ -21,7 +21,7 @@ from openai_harmony import _lowlevel
 from openai_harmony._immutable import Immutable
 from openai_harmony._options import Option, completed, takes
 from openai_harmony.chat import ToolDescription
-from openai_harmony.errors import WrongTypeError, quoted
+from openai_harmony.errors import WrongTypeError, brief, quoted
 from openai_harmony.options import Prefill
 
 Thinking: TypeAlias = Literal["optional", "required", "off"]
@@ -43,6 +43,12 @@ _WITH_TEXT = ("python",)
 """Built-in tools whose calls are text and no JSON."""
 
 _FUNCTIONS = "functions."
+
+_FIELDS = {"name", "description", "parameters", "strict", "type"}
+"""Those of a function's dict. Only its name and parameters are in a grammar."""
+
+_MOST_NAMED = 10
+"""How many recipients a ``repr`` names."""
 
 
 class ToolChoice(NamedTuple):
@@ -125,6 +131,9 @@ class GrammarState:
     def expected(self) -> str:
         """What may follow, for people to read."""
         return self._raw.expected()
+
+    def __repr__(self) -> str:
+        return f"<GrammarState: {'complete' if self.is_complete else f'expects {self.expected}'}>"
 
     def copy(self) -> GrammarState:
         """The same place, from which to go on another way."""
@@ -251,7 +260,8 @@ class TurnGrammar(Immutable):
             ValueError: An option is not among those above, or a schema is nested too deeply.
             TypeError: A tool is neither of the forms above, or a schema has what is no JSON.
         """
-        if isinstance(tools, (str, bytes, Mapping)) or not isinstance(tools, Iterable):
+        single = (str, bytes, Mapping, ToolDescription)
+        if isinstance(tools, single) or not isinstance(tools, Iterable):
             raise WrongTypeError(f"tools: expected a list of tools, got {quoted(tools)}")
         named = [_tool(index, tool) for index, tool in enumerate(tools)]
         self.recipients: list[str] = [recipient for recipient, *_ in named]
@@ -262,6 +272,11 @@ class TurnGrammar(Immutable):
             response_schema=response_schema,
             **completed(TurnGrammar.__init__, options),
         )
+
+    def __repr__(self) -> str:
+        named = ", ".join(map(brief, self.recipients[:_MOST_NAMED]))
+        more = len(self.recipients) - _MOST_NAMED
+        return f"<TurnGrammar of {named or 'no tools'}{f' and {more} more' if more > 0 else ''}>"
 
     @classmethod
     def _of(cls, raw: _lowlevel._TurnGrammar, recipients: list[str]) -> TurnGrammar:
@@ -342,8 +357,17 @@ def _tool(index: int, tool: Any) -> tuple[str, Any, tuple[str, str] | None]:
     """A tool's recipient, its arguments' schema, ``None`` for text, and a custom tool's grammar."""
     schema: Any
     match tool:
+        case str() if tool in _WITH_TEXT:
+            return tool, None, None
+        case str() if "." in tool and not tool.startswith(_FUNCTIONS):
+            return tool, {}, None
         case str():
-            return tool, None if tool in _WITH_TEXT else {}, None
+            name = brief(tool.removeprefix(_FUNCTIONS))
+            raise ValueError(
+                f"tools[{index}]: {quoted(tool)} is no built-in tool's recipient, such as 'python' "
+                f"or 'browser.search'; a function is {{'name': {name!r}, 'parameters': {{...}}}} "
+                "or a ToolDescription"
+            )
         case {"type": "custom", "custom": {"name": str(name), **fields}} | {
             "type": "custom",
             "name": str(name),
@@ -353,6 +377,13 @@ def _tool(index: int, tool: Any) -> tuple[str, Any, tuple[str, str] | None]:
         case ToolDescription(name=name):
             schema = tool.parameters
         case {"function": {"name": str(name), **fields}} | {"name": str(name), **fields}:
+            for field in fields:
+                if field not in _FIELDS:
+                    raise ValueError(
+                        f"tools[{index}]: unknown field {quoted(field)} (known: name, description, "
+                        "parameters, strict); tools of other APIs are read with their request, "
+                        "which turn.grammar() is of"
+                    )
             schema = fields.get("parameters")
         case _:
             raise WrongTypeError(

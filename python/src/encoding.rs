@@ -20,7 +20,9 @@ use openai_harmony::MessageSpan;
 use openai_harmony::RenderEnd;
 use openai_harmony::machinery::{render, speakers};
 use openai_harmony::tokenizer::Tokenizer;
-use openai_harmony::{HarmonyEncoding, HarmonyEncodingName, Result, load_harmony_encoding};
+use openai_harmony::{
+    HarmonyEncoding, HarmonyEncodingName, Rendered, Result, load_harmony_encoding,
+};
 
 /// Tokens to parse, and to decode if they are not a list, from which on work is done with the GIL released.
 pub(super) const MANY_TOKENS: usize = 500;
@@ -320,12 +322,7 @@ impl PyHarmonyEncoding {
             render::conversation(self.tokenizer(), &messages, ending, config, Vec::new())
         })
         .map_err(|error| raised(py, &error))?;
-        let spans = rendered.spans.iter().map(fields_of).collect();
-        let speakers = speakers(&rendered)
-            .iter()
-            .map(|one| (one.role.as_str(), one.channel.clone()))
-            .collect();
-        Ok((uint32(py, &rendered.tokens)?, spans, speakers))
+        taken_apart(py, &rendered)
     }
 
     #[doc = text!(HarmonyEncoding.parse_messages_from_completion_tokens)]
@@ -397,7 +394,18 @@ impl PyHarmonyEncoding {
 pub(super) type Span = (Option<usize>, usize, usize, usize, usize);
 
 /// The role and the channel of a message.
-type Speaker = (&'static str, Option<Cow<'static, str>>);
+pub(super) type Speaker = (&'static str, Option<Cow<'static, str>>);
+
+/// A rendering's tokens as an array of uint32, its spans, and who speaks in each.
+pub(super) fn taken_apart<'py>(
+    py: Python<'py>,
+    rendered: &Rendered,
+) -> PyResult<(Bound<'py, PyAny>, Vec<Span>, Vec<Speaker>)> {
+    let spans = rendered.spans.iter().map(fields_of).collect();
+    let speakers = speakers(rendered).iter();
+    let speakers = speakers.map(|one| (one.role.as_str(), one.channel.clone())).collect();
+    Ok((uint32(py, &rendered.tokens)?, spans, speakers))
+}
 
 pub(super) fn fields_of(span: &MessageSpan) -> Span {
     (span.message, span.start, span.content, span.stop, span.end)

@@ -76,7 +76,9 @@ pub(super) type Read<T> = Result<T, InvalidArgument>;
 impl InvalidArgument {
     /// An object of another type than expected.
     pub(super) fn type_of(object: &Bound<'_, PyAny>, expected: &str) -> Self {
-        Problem::Type(format!("expected {expected}, got {}", type_name(object))).into()
+        let got = type_name(object);
+        let way = way(expected, &got).map_or_else(String::new, |way| format!("; {way}"));
+        Problem::Type(format!("expected {expected}, got {got}{way}")).into()
     }
 
     /// A value that cannot be.
@@ -133,6 +135,33 @@ impl InvalidArgument {
             Problem::Raised(error) => error,
         }
     }
+}
+
+/// What takes such an object, or makes what was expected of it.
+fn way(expected: &str, got: &str) -> Option<&'static str> {
+    Some(match (expected, got) {
+        ("a Message", "Conversation") => "render_conversation takes it",
+        ("a Message" | "a Conversation", "Turn") => "turn.prompt(encoding) renders it",
+        ("a Message", "dict") => "Message.from_dict reads one",
+        ("a Message", "str") => "Message.from_role_and_content(role, text) makes one",
+        ("a Message", "list" | "tuple") => {
+            "render_conversation takes Conversation.from_messages(messages)"
+        }
+        ("a Conversation", "Message") => "Conversation.from_messages([message]) makes one",
+        ("a Conversation", "dict") => {
+            "Conversation.from_dict reads one, \
+             openai_harmony.interop.chat_completions.read a request of OpenAI's API"
+        }
+        ("a Conversation", "list" | "tuple") => {
+            "Conversation.from_messages(messages) makes one, \
+             openai_harmony.interop.chat_completions.read({\"messages\": messages}) reads those of OpenAI's API"
+        }
+        ("a Conversation", "str") => {
+            "Conversation.from_json reads JSON, and encoding.encode(text) encodes text"
+        }
+        ("a HarmonyEncoding", _) => "load_harmony_encoding(\"HarmonyGptOss\") gives it",
+        _ => return None,
+    })
 }
 
 fn too_deep(limit: usize) -> String {

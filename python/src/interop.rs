@@ -4,18 +4,18 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
-use super::errors::{InvalidArgument, Read, brief, raised};
+use super::errors::{InvalidArgument, Read, brief, quoted, raised};
 use super::options::{Failed, Given, ReadChoice, set_from};
 use super::read::reasoning_effort;
 use super::read::values::{boolean, count, each, optional, optional_string};
 use super::text::utf8;
 use super::tokens::{self, Form};
-use super::{arguments, json, options, write};
+use super::{arguments, encoding, json, options, write};
 use openai_harmony::RenderConfig;
 use openai_harmony::chat::ReasoningEffort;
 use openai_harmony::interop::{
     BuiltinTool, Date, Dialect, Json, NamedToolChoice, Prompts, ReadOptions, Resolve, Tool, Turn,
-    Unsupported, UnusedReason,
+    Unsupported,
 };
 use openai_harmony::machinery::{Choice, SetFrom, source_indices, tool_choice};
 
@@ -87,13 +87,39 @@ fn date(object: &Bound<'_, PyAny>) -> Read<String> {
     let date = match object.cast::<PyString>().map(utf8) {
         Ok(text) => match text? {
             text if text == "today" => class.call_method0("today")?,
-            text => return Ok(text.into_owned()),
+            text if is_iso_date(&text) => return Ok(text.into_owned()),
+            text => {
+                let got = quoted(object.py(), &text);
+                let expected = "expected a date such as '2025-06-28', 'today' or None";
+                return Err(InvalidArgument::value(format!("{expected}, got {got}")));
+            }
         },
         Err(_) if object.is_instance(&class)? => object.clone(),
         Err(_) => return Err(InvalidArgument::type_of(object, "a string, a date or None")),
     };
     // The date's own method: that of a `datetime` writes the time, too.
     Ok(class.call_method1("isoformat", (date,))?.extract()?)
+}
+
+/// Whether a text is a day of the calendar, as `2025-06-28`.
+fn is_iso_date(text: &str) -> bool {
+    let digits = |range| {
+        let part: &str = text.get(range)?;
+        part.bytes().all(|byte| byte.is_ascii_digit()).then(|| part.parse::<u16>().ok()).flatten()
+    };
+    let (Some(year), Some(month), Some(day)) = (digits(0..4), digits(5..7), digits(8..10)) else {
+        return false;
+    };
+    let last = match month {
+        2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        1..=12 => 31,
+        _ => 0,
+    };
+    text.len() == 10
+        && [4, 7].iter().all(|&at| text.as_bytes()[at] == b'-')
+        && (1..=last).contains(&day)
 }
 
 impl SetFrom<Given<'_, '_>, InvalidArgument> for Option<Resolve> {
@@ -125,7 +151,7 @@ impl PyTurn {
         encoding: &Bound<'py, PyAny>,
         max_tokens: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let (py, encoding) = (encoding.py(), super::encoding::argument(encoding)?);
+        let (py, encoding) = (encoding.py(), encoding::argument(encoding)?);
         let max_tokens = max_tokens.map(|most| count(most)).transpose();
         let max_tokens = max_tokens.map_err(|invalid| invalid.inside("max_tokens").raised(py))?;
         let prompt = py.detach(|| match max_tokens {
@@ -178,9 +204,26 @@ impl PyTurn {
 
     #[doc = text!(Turn.prompt_json)]
     fn prompt_json<'py>(&self, encoding: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
-        let (py, encoding) = (encoding.py(), super::encoding::argument(encoding)?);
+        let (py, encoding) = (encoding.py(), encoding::argument(encoding)?);
         let json = py.detach(|| self.inner.prompt(&encoding).map(|ids| tokens::json_list(&ids)));
         Ok(PyBytes::new(py, json.map_err(|error| raised(py, &error))?.as_bytes()))
+    }
+
+    /// The tokens of `prompt` as an array of uint32, the spans of its messages with their places in the body, and who
+    /// speaks in each.
+    fn _render_with_spans<'py>(
+        &self,
+        encoding: &Bound<'py, PyAny>,
+    ) -> PyResult<(Bound<'py, PyAny>, Vec<SpanInBody>, Vec<encoding::Speaker>)> {
+        let (py, encoding) = (encoding.py(), encoding::argument(encoding)?);
+        let rendered = py.detach(|| self.inner.render_with_spans(&encoding));
+        let (tokens, spans, speakers) =
+            encoding::taken_apart(py, &rendered.map_err(|error| raised(py, &error))?)?;
+        let source = |message| Some(self.inner.source(message)?.to_string());
+        let in_body = |(message, start, content, stop, end)| {
+            (message, start, content, stop, end, Option::and_then(message, source))
+        };
+        Ok((tokens, spans.into_iter().map(in_body).collect(), speakers))
     }
 
     #[doc = text!(Turn.model)]
@@ -362,7 +405,7 @@ impl PyTurn {
     #[getter(_not_used)]
     fn not_used(&self) -> usize {
         let unused = self.inner.unused.iter();
-        unused.filter(|unused| unused.reason == UnusedReason::NotUsed).count()
+        unused.filter(|unused| unused.reason.is_not_used()).count()
     }
 
     #[doc = text!(Turn.sources)]
@@ -384,6 +427,9 @@ impl PyTurn {
         self.inner.answer.stream
     }
 }
+
+/// The fields of a span, and the place in the body that its message is from.
+type SpanInBody = (Option<usize>, usize, usize, usize, usize, Option<String>);
 
 /// Name, namespace, recipient, kind, offered, declared, `client_runs`, strict.
 type ToolFields<'a> = (

@@ -122,15 +122,11 @@ fn _lowlevel(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(vocabulary, module)?)
 }
 
-/// Takes over what this module reads and makes: the models of `openai_harmony.chat`, the exceptions of
-/// `openai_harmony.errors`, and `StreamState`.
+/// Takes over the function that gives what this module reads and makes: the models of `openai_harmony.chat`,
+/// the exceptions of `openai_harmony.errors`, and `StreamState`. It is called when they are first needed.
 #[pyfunction]
-fn use_classes(
-    chat: &Bound<'_, PyModule>,
-    errors: &Bound<'_, PyModule>,
-    stream_state: &Bound<'_, PyAny>,
-) -> PyResult<()> {
-    types::Types::set(chat, errors, stream_state)
+fn use_classes(find: Bound<'_, PyAny>) {
+    types::Types::find_by(find);
 }
 
 /// A message of one text, by an `Author` or by a member of `Role`; neither is validated.

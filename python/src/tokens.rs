@@ -39,7 +39,10 @@ pub(super) fn read_at(tokens: &Bound<'_, PyAny>, place: &impl Display) -> PyResu
         wrong_type(tokens.py(), format!("{place}: expected a sequence of ints, got {got}"))
     };
     if tokens.cast::<PyString>().is_ok() {
-        return Err(no_ints());
+        let ways =
+            "encoding.encode(text) encodes text, encoding.parse_messages_from_text parses it";
+        let text = format!("{place}: expected a sequence of ints, got str; {ways}");
+        return Err(wrong_type(tokens.py(), text));
     }
     let items = tokens.try_iter().map_err(|error| unless_raised(error, tokens, no_ints))?;
     all(items, place)

@@ -31,21 +31,25 @@ pub(super) struct Types {
 }
 
 static TYPES: PyOnceLock<Types> = PyOnceLock::new();
+static FIND: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
 impl Types {
-    /// Those that the package handed over.
+    /// Those that the package hands over.
     pub(super) fn get(py: Python<'_>) -> PyResult<&Self> {
-        TYPES.get(py).ok_or_else(|| PyRuntimeError::new_err("openai_harmony is not imported"))
+        if let Some(types) = TYPES.get(py) {
+            return Ok(types);
+        }
+        let find = FIND.get(py);
+        let find = find.ok_or_else(|| PyRuntimeError::new_err("openai_harmony is not imported"))?;
+        // It imports modules, so nothing is locked while it runs.
+        let (chat, errors, state) = find.bind(py).call0()?.extract()?;
+        TYPES.get_or_try_init(py, || Self::find(&chat, &errors, &state))
     }
 
-    /// Takes the package's classes over. Of a package that is imported again, the first ones stay.
-    pub(super) fn set(
-        chat: &Bound<'_, PyModule>,
-        errors: &Bound<'_, PyModule>,
-        state: &Bound<'_, PyAny>,
-    ) -> PyResult<()> {
-        let py = chat.py();
-        TYPES.get_or_try_init(py, || Self::find(chat, errors, state)).map(|_| ())
+    /// Takes over what gives them. Of a package that is imported again, the first classes stay.
+    pub(super) fn find_by(find: Bound<'_, PyAny>) {
+        let py = find.py();
+        FIND.get_or_init(py, || find.unbind());
     }
 
     fn find(

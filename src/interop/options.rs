@@ -2,8 +2,8 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
+use super::clock::seconds_since_1970;
 use super::{BuiltinTool, Json, Prompts};
 use crate::RenderConfig;
 use crate::chat::ReasoningEffort;
@@ -79,7 +79,7 @@ impl ReadOptions {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Date {
-    /// Today's, in UTC.
+    /// Today's, in UTC. On `wasm32-unknown-unknown`, which has no clock, there is no line with a date.
     #[default]
     Today,
     /// This text, which the guide writes `2025-06-28`.
@@ -92,7 +92,7 @@ impl Date {
     /// The text after `Current date: `, if there is to be one.
     pub fn text(&self) -> Option<String> {
         match self {
-            Self::Today => Some(today()),
+            Self::Today => today(),
             Self::Given(text) => Some(text.clone()),
             Self::Omitted => None,
         }
@@ -100,11 +100,10 @@ impl Date {
 }
 
 /// Today's date in UTC as `2025-06-28`.
-fn today() -> String {
+fn today() -> Option<String> {
     const SECONDS_OF_A_DAY: u64 = 86_400;
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let (year, month, day) = civil(since.as_secs() / SECONDS_OF_A_DAY);
-    format!("{year:04}-{month:02}-{day:02}")
+    let (year, month, day) = civil(seconds_since_1970()? / SECONDS_OF_A_DAY);
+    Some(format!("{year:04}-{month:02}-{day:02}"))
 }
 
 /// Year, month and day of a count of days since 1970-01-01, in the Gregorian calendar.

@@ -4,6 +4,7 @@ use super::choice::{self, Choice};
 use super::field::{BodyField, BodyObject};
 use super::history::{History, HistoryMessages};
 use super::names::ToolId;
+use super::nearest::nearest;
 use super::options::{NamedToolChoice, ReadOptions};
 use super::parts::PartRules;
 use super::prompts::PromptForm;
@@ -209,8 +210,14 @@ impl<'o> Request<'o> {
 
     /// Lists the members that this library has no use for: those that are neither among `known` nor null.
     pub(super) fn list_others(&mut self, object: &BodyObject<'_, '_>, known: &[&str]) {
-        let others = object.others(known);
-        self.unused.extend(others.map(|field| field.unused(UnusedReason::NotUsed)));
+        self.unused.extend(object.others(known).map(|field| {
+            let meant = field.key().and_then(|key| nearest(key, known));
+            field.unused(
+                meant.map_or(UnusedReason::NotUsed, |meant| {
+                    UnusedReason::Misspelt(meant.to_owned())
+                }),
+            )
+        }));
     }
 
     /// The turn.

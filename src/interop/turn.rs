@@ -11,7 +11,8 @@ use crate::path::Path;
 use crate::render::{self, ExchangeRanges, Pieces};
 use crate::tokenizer::TokenId;
 use crate::{
-    HarmonyEncoding, HeaderStyle, Prefill, RenderConfig, RenderEnd, ThoughtPolicy, ToolSchemaStyle,
+    HarmonyEncoding, HeaderStyle, Prefill, RenderConfig, RenderEnd, Rendered, ThoughtPolicy,
+    ToolSchemaStyle,
 };
 
 /// What a request means in harmony.
@@ -119,6 +120,31 @@ impl Turn {
     /// A schema that cannot be rendered. What else can be wrong with a request, reading it has
     /// found.
     pub fn prompt(&self, encoding: &HarmonyEncoding) -> Result<Vec<TokenId>> {
+        Ok(self.render_with_spans(encoding)?.tokens)
+    }
+
+    /// [`Self::prompt`] with the span of each message; [`Self::source`] is its place in the body.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::prompt`].
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use openai_harmony::interop::{ReadOptions, chat_completions};
+    /// use openai_harmony::{HarmonyEncodingName, load_harmony_encoding};
+    /// use serde_json::json;
+    ///
+    /// let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)?;
+    /// let body = json!({"messages": [{"role": "user", "content": "Hi"}]});
+    /// let turn = chat_completions::read(&body, &ReadOptions::default())?;
+    /// let rendered = turn.render_with_spans(&encoding)?;
+    /// let hi = &rendered.spans[1];
+    /// assert_eq!(encoding.tokenizer().decode_utf8(&rendered.tokens[hi.content..hi.stop])?, "Hi");
+    /// # Ok::<(), openai_harmony::Error>(())
+    /// ```
+    pub fn render_with_spans(&self, encoding: &HarmonyEncoding) -> Result<Rendered> {
         self.render(*encoding, &self.conversation)
     }
 
@@ -163,7 +189,7 @@ impl Turn {
         let end = exchanges.len();
         let pieces = Pieces::new(encoding.tokenizer(), self.config, messages, exchanges)?;
         let nothing = std::iter::empty::<&Message>();
-        let begun = self.render(*encoding, nothing)?.len();
+        let begun = self.render(*encoding, nothing)?.tokens.len();
         let kept = match max_tokens.checked_sub(begun) {
             Some(max_tokens) => pieces.last_exchanges(end, max_tokens),
             None => end..end,
@@ -175,21 +201,21 @@ impl Turn {
         }
         let head = &messages[pieces.exchanges.head.clone()];
         let kept = head.iter().chain(&messages[pieces.exchanges.messages(kept)]);
-        self.render(*encoding, kept)
+        Ok(self.render(*encoding, kept)?.tokens)
     }
 
-    /// The tokens of messages, and of the beginning of the assistant's.
+    /// Messages, and the beginning of the assistant's.
     fn render<'a>(
         &self,
         encoding: HarmonyEncoding,
         messages: impl IntoIterator<Item = &'a Message>,
-    ) -> Result<Vec<TokenId>> {
+    ) -> Result<Rendered> {
         let ending = match &self.prefill {
             Some(prefill) => RenderEnd::Prefill(Role::Assistant, prefill),
             None => RenderEnd::Completion(Role::Assistant),
         };
         let tokenizer = encoding.tokenizer();
-        Ok(render::conversation(tokenizer, messages, ending, self.config, Vec::new())?.tokens)
+        render::conversation(tokenizer, messages, ending, self.config, Vec::new())
     }
 }
 

@@ -21,6 +21,8 @@ pub struct Unused {
 pub enum UnusedReason {
     /// This library has no use for the field.
     NotUsed,
+    /// Nor for this one, whose name is almost that of a field that it reads.
+    Misspelt(String),
     /// This server does not run tools of this type, `web_search`.
     ToolNotRun(String),
     /// Items or blocks of this type are not used, `web_search_call`.
@@ -63,10 +65,18 @@ pub enum UnusedReason {
     NotContinuable,
 }
 
+impl UnusedReason {
+    /// Whether this library has no use for the field, whatever its value.
+    pub fn is_not_used(&self) -> bool {
+        matches!(self, Self::NotUsed | Self::Misspelt(_))
+    }
+}
+
 impl fmt::Display for UnusedReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::NotUsed => "not used",
+            Self::Misspelt(meant) => return write!(f, "not used; did you mean {meant}?"),
             Self::ToolNotRun(kind) => {
                 return write!(f, "this server does not run tools of type {:?}", Brief(kind));
             }

@@ -43,7 +43,8 @@ def upward(imports: Arrows, layers: list[list[str]]) -> list[str]:
         (room_of(module), room_of(target))
         for module, targets in imports.items()
         for target in targets
-        if module and target
+        # A package passes on what is inside of it.
+        if module and target[: len(module)] not in ((), module)
     }
     return sorted(
         f"{room} -> {to}" for room, to in between if room != to and layer[room] >= layer[to]

@@ -75,9 +75,19 @@ class Package:
         if (*module, name) in self.modules:
             return (*module, name)
         for source, onward in self.imports.get(module, []):
-            if onward == name and module in self.packages and passed < 9:
+            if onward == name and self._passes_on(module) and passed < 9:
                 return self.target(source, onward, passed + 1)
+            if onward == "*" and (found := self.target(source, name, passed + 1)) != source:
+                return found
         return module
+
+    def _passes_on(self, module: Module) -> bool:
+        """Whether it offers what it imports: a package, and a module of which one takes all."""
+        return module in self.packages or any(
+            source == module and name == "*"
+            for package in self.packages
+            for source, name in self.imports.get(package, [])
+        )
 
     def arrows(self) -> Arrows:
         return {

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from openai_harmony import Conversation, Message, SystemContent, cli, load_harmony_encoding
-from openai_harmony.cli import inputs
+from openai_harmony.cli import sources
 from openai_harmony.cli.commands import COMMANDS
 from openai_harmony.interop import anthropic, chat_completions, ollama, responses
 from openai_harmony.show.forms import FORMS, recognize
@@ -187,7 +187,9 @@ def test_bad_input_is_one_line(command: str, text: Any, said: str, given: Any, r
 def test_no_files(run: Any, tmp_path: Path) -> None:
     none = tmp_path / "none"
     assert run("show", str(none)).err.endswith(f"error: {none}: No such file or directory\n")
-    assert run("show", str(tmp_path)).err.endswith(f"error: {tmp_path}: Is a directory\n")
+    assert run("show", str(tmp_path)).err.endswith(
+        "has no files of examples (.parquet, .arrow, .bin)\n"
+    )
     missing = tmp_path / "none" / "out"
     done = run("render", "-o", str(missing), "-", stdin="1 2")
     assert (done.code, "no such folder: " in done.err) == (1, True)
@@ -205,7 +207,7 @@ def test_a_terminal_as_input(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_too_long(given: Any, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inputs, "MOST_BYTES", 1000)
+    monkeypatch.setattr(sources, "MOST_BYTES", 1000)
     for text in (
         "1 " * 600,
         '{"messages":\n[' + " " * 1000,

@@ -372,7 +372,9 @@ def test_wrong_options(options: dict[str, Any], reason: str) -> None:
 
 def test_wrong_arguments() -> None:
     turn = chat_completions.read(CHAT[0])
-    with pytest.raises(WrongTypeError, match="^encoding: expected a HarmonyEncoding, got str$"):
+    with pytest.raises(
+        WrongTypeError, match="^encoding: expected a HarmonyEncoding, got str; load_harmony"
+    ):
         turn.reply("e", model="m")  # type: ignore[arg-type]
     reply = turn.reply(ENCODING, model="m")
     with pytest.raises(ValueError, match="^reason: expected 'stop', 'length' or 'abort', got"):

@@ -141,7 +141,7 @@ def test_a_missing_field_is_a_key_error_too() -> None:
         (b"\xff", "can't decode byte"),
         ("[" * 100_000, "nested too deeply"),
         ("{}", "Invalid conversation: 'messages' is missing"),
-        ("[]", "Invalid conversation: expected an object, got list"),
+        ("[]", "Invalid conversation: expected an object, got a list"),
         ("3", "Invalid conversation: expected an object, got int"),
         ('{"messages": 3}', "Invalid messages: expected a list, got int"),
         ('{"messages": "Hi"}', "Invalid messages: expected a list, got str"),

@@ -50,7 +50,9 @@ class TestMaking:
             StreamableParser(encoding, role)
 
     def test_errors_name_the_argument(self, encoding: HarmonyEncoding) -> None:
-        with pytest.raises(TypeError, match="^encoding: expected a HarmonyEncoding, got str$"):
+        with pytest.raises(
+            TypeError, match="^encoding: expected a HarmonyEncoding, got str; load_harmony"
+        ):
             StreamableParser("HarmonyGptOss", None)  # type: ignore[arg-type]
         with pytest.raises(TypeError, match="^strict: expected a bool, got str$"):
             StreamableParser(encoding, None, strict="no")  # type: ignore[arg-type]

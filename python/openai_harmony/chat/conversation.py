@@ -19,7 +19,14 @@ from openai_harmony.chat.json_form import (
     require_object,
 )
 from openai_harmony.chat.message import Message, read_validated
-from openai_harmony.chat.unknown_fields import UnknownField, report, unknown_fields
+from openai_harmony.chat.unknown_fields import (
+    CHAT_HINT,
+    UnknownField,
+    chat_hint,
+    report,
+    unknown_fields,
+)
+from openai_harmony.errors import MissingFieldError, WrongTypeError
 
 
 class Conversation(InNotebooks, BaseModel):
@@ -71,7 +78,14 @@ class Conversation(InNotebooks, BaseModel):
         openai_harmony.errors.UnknownFieldError: messages[0].tool_calls: unknown field (known: \
 role, name, content, channel, recipient, content_type)
         """
+        if isinstance(data, (list, tuple)):
+            raise WrongTypeError(
+                "Invalid conversation: expected an object, got a list; its messages are in "
+                f'{{"messages": [...]}}; {CHAT_HINT}'
+            )
         fields = require_object(data, "conversation")
+        if "messages" not in fields and (hint := chat_hint(fields)):
+            raise MissingFieldError(f"Invalid conversation: 'messages' is missing{hint}")
         entries = require_list(require_field(fields, "messages", "conversation"), "messages")
         messages: list[Message] = []
         unknown: list[UnknownField] = []

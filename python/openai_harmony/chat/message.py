@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from enum import Enum
 from typing import (
     Any,
+    ClassVar,
     Literal,
     TypeAlias,
     TypeVar,
@@ -16,6 +17,7 @@ from pydantic import BaseModel, Field, model_validator
 from typing_extensions import Self
 
 from openai_harmony import _lowlevel
+from openai_harmony._elsewhere import WAYS_OF_MESSAGES, NamesTheWay
 from openai_harmony._notebook import InNotebooks
 from openai_harmony.chat.content import Content, TextContent
 from openai_harmony.chat.json_form import (
@@ -73,7 +75,7 @@ class Author(BaseModel):
         return cls(role=cast(Role, role), name=name)
 
 
-class Message(InNotebooks, BaseModel):
+class Message(NamesTheWay, InNotebooks, BaseModel):
     """One message of a conversation (guide, section "Message format").
 
     :meth:`from_dict` reads the flat form, ``{"role": "user", "content": "Hello"}``. Validation by
@@ -85,6 +87,8 @@ class Message(InNotebooks, BaseModel):
     >>> call.with_channel("commentary").with_recipient("functions.weather").text
     '{"place": "Oslo"}'
     """
+
+    _ways: ClassVar[dict[str, str]] = WAYS_OF_MESSAGES
 
     author: Author
     content: ContentParts = Field(default_factory=list)

@@ -23,7 +23,12 @@ CHAT_HINT = (
 )
 """What errors say of messages in the form of another API."""
 
-_OF_CHAT = {"tool_calls", "tool_call_id", "function_call", "refusal", "audio"}
+_OF_MESSAGE = {"tool_calls", "tool_call_id", "function_call", "refusal", "audio"}
+_OF_REQUEST = {
+    "model", "input", "instructions", "tools", "tool_choice", "temperature", "top_p", "stream",
+    "max_tokens", "max_completion_tokens", "reasoning", "reasoning_effort", "response_format",
+}  # fmt: skip
+_OF_CHAT = _OF_MESSAGE | _OF_REQUEST
 
 MOST_AT_ONCE = 10
 """How many unknown fields one call names: hostile input may have millions."""
@@ -55,7 +60,7 @@ class UnknownField(NamedTuple):
 
 
 def chat_hint(fields: Mapping[Any, Any]) -> str:
-    """What to add to an error of a message that has a field of OpenAI's API."""
+    """What to add to an error of what has a field of OpenAI's API."""
     return f"; {CHAT_HINT}" if _OF_CHAT & fields.keys() else ""
 
 

@@ -29,9 +29,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     import argparse
     import sys
 
+    from openai_harmony import _claims
+
     if (sys.argv[1:] if arguments is None else list(arguments))[:1] == ["doctor"]:
         from openai_harmony.cli import doctor
 
         return doctor.run(argparse.Namespace())
-    print(f"harmony: error: {_foreign.explain()} (harmony doctor)", file=sys.stderr)
+    print(f"harmony: error: {_claims.explain()} (harmony doctor)", file=sys.stderr)
     return 1

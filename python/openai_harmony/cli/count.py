@@ -6,10 +6,11 @@ import argparse
 import json
 from typing import Any
 
-from openai_harmony.cli.failures import DONE
-from openai_harmony.cli.inputs import Input, add_input, inputs
+from openai_harmony.cli.inputs import APIS, Input, add_input, each
 from openai_harmony.cli.output import Output, add_output
-from openai_harmony.cli.rendering import add_prompt, config_for
+from openai_harmony.cli.rendering import add_prompt, config_for, given_flags
+from openai_harmony.options import RenderConversationConfig
+from openai_harmony.rendered import Rendered
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -19,7 +20,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 examples:
   harmony count request.json
   harmony count --to json chats.jsonl        an object for each line
-  harmony count --total chats.jsonl          the sum alone
+  harmony count --total chats.jsonl          only the sum
   harmony count --as plain notes.txt
 """
     add_input(parser)
@@ -31,38 +32,78 @@ examples:
 def run(options: argparse.Namespace) -> int:
     """Prints a table, or with ``--to json`` an object, for each input."""
     output = Output(options.output)
+    counter = _Counter(options)
     total = 0
-    for one in inputs(options):
-        counts = _counts(one, options)
-        total += counts["tokens"]
+
+    def write(one: Input) -> None:
+        nonlocal total
         if options.total:
-            continue
+            total += counter.total(one)
+            return
+        tokens, messages = counter.counts(one)
         if options.to == "json":
+            rows = [{"heading": heading, "tokens": count} for heading, count in messages]
+            counts = {"tokens": tokens, "messages": rows}
             output.write(json.dumps(counts, ensure_ascii=False) + "\n")
-        else:
-            for row in counts["messages"]:
-                output.write(f"{row['tokens']:>9,}  {row['heading']}\n")
-            output.write(f"{counts['tokens']:>9,}  {one.name}\n")
+            return
+        for heading, count in messages:
+            output.write(f"{count:>9,}  {heading}\n")
+        output.write(f"{tokens:>9,}  {one.name}\n")
+
+    code = each(options, write)
     if options.total:
         output.write(f'{{"tokens": {total}}}\n' if options.to == "json" else f"{total}\n")
     output.close()
-    return DONE
+    return code
 
 
-def _counts(one: Input, options: argparse.Namespace) -> dict[str, Any]:
-    from openai_harmony import show
-    from openai_harmony.show.lines import label
+class _Counter:
+    """Counts inputs without drawing them: files have a hundred thousand."""
 
-    if one.form == "plain":
-        return {"tokens": len(one.value), "messages": []}
-    if isinstance(one.value, list):
-        picture = show.picture(one.value)
-    else:
-        config = config_for(options, one.value)
-        picture = show.picture(one.value, config=config, ending=options.ending)
-    rows = [
-        {"heading": label(block), "tokens": block.end - block.start}
-        for block in picture.blocks
-        if not block.is_dropped
-    ]
-    return {"tokens": len(picture.tokens), "messages": rows}
+    def __init__(self, options: argparse.Namespace) -> None:
+        self._options = options
+        self._is_prompt = options.ending in (None, "completion")
+        self._has_flags = bool(given_flags(options, RenderConversationConfig))
+
+    def total(self, one: Input) -> int:
+        """The tokens of an input."""
+        from openai_harmony.show.cells import the_encoding
+
+        if self._is_default(one):
+            return len(one.value.prompt_array(the_encoding()))
+        return self.counts(one)[0]
+
+    def counts(self, one: Input) -> tuple[int, list[tuple[str, int]]]:
+        """The tokens of an input, and the heading and tokens of each message."""
+        from openai_harmony import show
+        from openai_harmony.show.lines import label
+        from openai_harmony.show.sources import labels
+
+        if one.form == "plain":
+            return len(one.value), []
+        if isinstance(one.value, list):
+            picture = show.picture(one.value)
+            rows = [(label(block), block.end - block.start) for block in picture.blocks]
+            return len(picture.tokens), rows
+        rendered = self._rendered(one)
+        sizes = (span.end - span.start for span in rendered.spans)
+        return len(rendered), [*zip(labels(rendered), sizes)]
+
+    def _rendered(self, one: Input) -> Rendered:
+        from openai_harmony.show.cells import the_encoding
+
+        encoding = the_encoding()
+        if self._is_default(one):
+            rendered: Rendered = one.value.render_with_spans(encoding)
+            return rendered
+        ending: Any = self._options.ending or "completion"
+        return encoding.render_with_spans(
+            getattr(one.value, "conversation", one.value),
+            config_for(self._options, one.value),
+            ending=ending,
+            prefill=getattr(one.value, "prefill", None) if self._is_prompt else None,
+        )
+
+    def _is_default(self, one: Input) -> bool:
+        """Whether it is a request, of whose prompt nothing is to be another way."""
+        return self._is_prompt and not self._has_flags and one.form in APIS

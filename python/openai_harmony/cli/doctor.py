@@ -6,7 +6,7 @@ import argparse
 import importlib
 import sys
 
-from openai_harmony import _foreign
+from openai_harmony import _claims, _foreign
 
 DONE, FAILED = 0, 1
 
@@ -22,8 +22,8 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Prints the report."""
-    found = _foreign.installed()
-    print(f"folder: {_foreign.FOLDER}")
+    found = _claims.installed()
+    print(f"folder: {_claims.FOLDER}")
     print(f"compiled module: {_compiled()}")
     for claim in found.claims:
         whose = "its __init__.py is there" if claim.written else "its __init__.py is not there"
@@ -33,10 +33,10 @@ def run(options: argparse.Namespace) -> int:
     for need in found.needs:
         print(f"needs it: {need}")
     if _foreign.is_foreign():
-        print(f"wrong: {_foreign.explain()}")
+        print(f"wrong: {_claims.explain()}")
         return FAILED
     if len(found.claims) > 1:
-        print(f"wrong: {len(found.claims)} packages claim it; run {_foreign.mend(found.claims)}")
+        print(f"wrong: {len(found.claims)} packages claim it; run {_claims.mend(found.claims)}")
         return FAILED
     print("all files are this package's")
     return DONE

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import argparse
-import itertools
 import json
+import os
+import re
 import sys
-from collections.abc import Iterator
-from typing import IO, Any, NamedTuple
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
 
-from openai_harmony.chat import Conversation
 from openai_harmony.cli.arguments import date
-from openai_harmony.cli.failures import CommandError, UsageError
+from openai_harmony.cli.failures import DONE, FAILED, CommandError
+from openai_harmony.cli.sources import Source, sources, sources_of
+from openai_harmony.errors import HarmonyError
 
-MOST_BYTES = 64 * 2**20
-"""The most of one input. Files of lines may be longer: each line is an input."""
+_MOST_REPORTED = 20
+"""How many bad lines are reported each by itself."""
+_INDEX = re.compile(r"\[\d+\]")
+_EXAMPLE = re.compile(rb'"(?:labels|mask|loss_mask|prompt_ids)"')
+"""Columns of examples that no request has, nor tokens without a mask."""
 _CHOICES = {
     "chat": "chat_completions",
     "responses": "responses",
@@ -26,6 +32,10 @@ _CHOICES = {
     "stripped": "stripped",
     "plain": "plain",
 }
+
+
+APIS = frozenset(_CHOICES[name] for name in ("chat", "responses", "anthropic", "ollama"))
+"""The forms of requests, whose values are turns."""
 
 
 class Input(NamedTuple):
@@ -68,104 +78,152 @@ def add_input(parser: argparse.ArgumentParser, *names: str) -> None:
     )
 
 
+def each(options: argparse.Namespace, work: Callable[[Input], None]) -> int:
+    """Does the work of a command for each input; gives the exit code.
+
+    A bad line is reported, and the next one is read.
+    """
+    bad = count = done = 0
+    reader = _Reader(options)
+    with _progress(options) as progress:
+        for source in sources(options.files):
+            count += 1
+            done += len(source.raw)
+            try:
+                for one in reader.read(source):
+                    work(one)
+            except (CommandError, HarmonyError, ValueError) as error:
+                if not source.is_line:
+                    raise
+                bad += 1
+                if bad <= _MOST_REPORTED:
+                    _report(source.name, error)
+            progress(done, count, bad)
+    reader.end()
+    if bad > _MOST_REPORTED:
+        print(f"harmony: error: {bad - _MOST_REPORTED:,} more bad lines", file=sys.stderr)
+    return FAILED if bad else DONE
+
+
+def _report(name: str, error: Exception) -> None:
+    said = " ".join(str(error).split())
+    said = said if said.startswith(name) else f"{name}: {said}"
+    print(f"harmony: error: {said}", file=sys.stderr)
+
+
+@contextmanager
+def _progress(options: argparse.Namespace) -> Iterator[Callable[[int, int, int], None]]:
+    """Shows on a terminal how far a command is, unless what it writes there does."""
+    writes = options.output is None and not getattr(options, "total", False)
+    if not sys.stderr.isatty() or (writes and sys.stdout.isatty()):
+        yield lambda *_: None
+        return
+    from openai_harmony.training.dataset import Counts
+    from openai_harmony.training.dataset.progress import shown
+
+    is_known = all(map(os.path.isfile, options.files))
+    with shown(sum(map(os.path.getsize, options.files)) if is_known else None) as update:
+        yield lambda done, rows, bad: update(done, Counts(rows=rows, errors={"": bad}))
+
+
 def inputs(options: argparse.Namespace) -> Iterator[Input]:
-    """The inputs of all files, one after the other."""
-    for name in options.files:
-        yield from inputs_of(name, options)
+    """The inputs of all files, one after the other. The first that is bad is an error."""
+    reader = _Reader(options)
+    for source in sources(options.files):
+        yield from reader.read(source)
+    reader.end()
 
 
 def one_input(name: str, options: argparse.Namespace) -> Input:
     """The only input of a file."""
-    found = inputs_of(name, options)
+    found = sources_of(name)
     first = next(found)
     if next(found, None) is not None:
         raise CommandError(f"{name}: has several inputs, one a line; expected a single one")
-    return first
+    [one, *others] = _Reader(options).read(first)
+    if others:
+        raise CommandError(f"{name}: has several inputs in its line; expected a single one")
+    return one
 
 
-def inputs_of(name: str, options: argparse.Namespace) -> Iterator[Input]:
-    """The inputs of a file: one, or one a line."""
-    if name == "-":
-        if sys.stdin is None or sys.stdin.isatty():
-            there = "closed" if sys.stdin is None else "a terminal"
-            raise UsageError(f"no FILE, and standard input is {there}")
-        yield from _read(sys.stdin.buffer, "standard input", options)
-        return
-    if name.endswith((".parquet", ".arrow")):
-        from openai_harmony.training.dataset.written import NotWrittenError, examples
+class _Reader:
+    """Reads inputs as the options say, and prints what was left out of them."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self._form: Any = _CHOICES.get(options.form)
+        # Examples of training have no date, as `harmony dataset` writes them.
+        is_example = getattr(options, "ending", None) == "training"
+        self._date: str | None = options.date or (None if is_example else "today")
+        self._tools: list[str] = getattr(options, "tool", None) or []
+        self._last: Any = None
+        self._noted: set[str] = set()
+        self._repeated = 0
+
+    def read(self, source: Source) -> Iterator[Input]:
+        """What a source has: one input, but for rows of several examples."""
+        # Slow to import, and a wrong path needs none of it.
+        from openai_harmony.show.forms import UnknownForm, recognize
+
+        if source.example is not None:
+            yield Input(source.name, "tokens", *source.example)
+            return
+        if (examples := self._examples(source)) is not None:
+            yield from examples
+            return
+        try:
+            found = recognize(
+                source.raw, self._form, date=self._date, tools=self._tools, likely=self._last
+            )
+        except UnknownForm as error:
+            raise CommandError(f"{source.name}: {error}{self._better(source.raw)}") from None
+        self._last = found.form
+        for note in found.notes:
+            self._note(source.name, note)
+        value: Any = found.value
+        if found.form == "stripped":
+            from openai_harmony.chat import Conversation
+
+            value = Conversation(messages=value)
+        yield Input(source.name, found.form, value)
+
+    def _examples(self, source: Source) -> Iterator[Input] | None:
+        """Those of a row of a data set in JSON, which has its mask."""
+        if self._form not in (None, "tokens") or not _EXAMPLE.search(source.raw):
+            return None
+        from openai_harmony.training.dataset.written import example_of
 
         try:
-            for title, example in examples(name):
-                yield Input(f"{name}:{title}", "tokens", *example)
-        except NotWrittenError as error:
-            raise CommandError(f"{name}: {error}") from None
-        return
-    with open(name, "rb") as file:
-        yield from _read(file, name, options)
+            row = json.loads(source.raw)
+        except (ValueError, RecursionError):
+            return None
+        examples = example_of(row) if isinstance(row, dict) else None
+        if examples is None:
+            return None
+        return (Input(f"{source.name}{column}", "tokens", *one) for column, one in examples)
 
+    def _better(self, raw: bytes) -> str:
+        """What would read a text that is not of the form that was given."""
+        from openai_harmony.show.forms import UnknownForm, recognize
 
-def _read(file: IO[bytes], name: str, options: argparse.Namespace) -> Iterator[Input]:
-    lines = enumerate(iter(lambda: _line(file, name), b""), 1)
-    filled = ((number, raw) for number, raw in lines if not raw.isspace())
-    at, first = next(filled, (1, b""))
-    following = next(filled, None) if _is_json(first) else None
-    if following is None:
-        yield _recognized(first + _rest(file, name, first), name, options)
-        return
-    for number, raw in itertools.chain([(at, first), following], filled):
-        yield _recognized(raw, f"{name}:{number}", options)
+        if self._form is None:
+            return ""
+        try:
+            form = recognize(raw, date=self._date).form
+        except UnknownForm:
+            return ""
+        [choice] = [choice for choice, known in _CHOICES.items() if known == form]
+        return f"; this can be read with --as {choice}"
 
-
-def _is_json(raw: bytes) -> bool:
-    """Whether a line is a whole object or list."""
-    if raw.lstrip()[:1] not in (b"{", b"["):
-        return False
-    try:
-        json.loads(raw)
-    except (ValueError, RecursionError):
-        return False
-    return True
-
-
-def _line(file: IO[bytes], name: str) -> bytes:
-    raw = file.readline(MOST_BYTES + 1)
-    _check(len(raw), name)
-    return raw
-
-
-def _rest(file: IO[bytes], name: str, first: bytes) -> bytes:
-    raw = file.read(MOST_BYTES + 1 - len(first))
-    _check(len(first) + len(raw), name)
-    return raw
-
-
-def _check(size: int, name: str) -> None:
-    if size > MOST_BYTES:
-        raise CommandError(
-            f"{name}: longer than {MOST_BYTES // 2**20} MiB, the most that one input may have; "
-            "`harmony dataset` reads files of any size, a conversation a line"
-        )
-
-
-def _default_date(options: argparse.Namespace) -> str | None:
-    """Examples of training have no date, as `harmony dataset` writes them."""
-    return None if getattr(options, "ending", None) == "training" else "today"
-
-
-def _recognized(raw: bytes, name: str, options: argparse.Namespace) -> Input:
-    # Slow to import, and a wrong path needs none of it.
-    from openai_harmony.show.forms import UnknownForm, recognize
-
-    form: Any = _CHOICES.get(options.form)
-    try:
-        tools = getattr(options, "tool", None) or ()
-        date = options.date or _default_date(options)
-        found = recognize(raw, form, date=date, tools=tools)
-    except UnknownForm as error:
-        raise CommandError(f"{name}: {error}") from None
-    for note in found.notes:
+    def _note(self, name: str, note: str) -> None:
+        """Prints a note once, whatever the index of the message that it is about."""
+        kind = _INDEX.sub("[*]", note)
+        if kind in self._noted:
+            self._repeated += 1
+            return
+        self._noted.add(kind)
         print(f"{name}: note: {note}", file=sys.stderr)
-    value: Any = found.value
-    if found.form == "stripped":
-        value = Conversation(messages=value)
-    return Input(name, found.form, value)
+
+    def end(self) -> None:
+        """Says how many notes were not printed."""
+        if self._repeated:
+            print(f"note: {self._repeated:,} more like these", file=sys.stderr)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 import io
 import os
 import sys
@@ -134,6 +133,10 @@ def _complete(parser: Parser) -> None:
 class Parser(argparse.ArgumentParser):
     """Suggests the nearest names for a misspelt command, option or choice."""
 
+    def __init__(self, **options: Any) -> None:
+        # The beginning of an option could become that of two with any version.
+        super().__init__(**{**options, "allow_abbrev": False})
+
     def error(self, message: str) -> NoReturn:
         """Prints the error, in a line, and ends the process."""
         self.exit(USAGE, f"{self.prog}: error: {message} ({self.prog} --help)\n")
@@ -170,5 +173,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def _nearest(word: str, known: list[str], dashes: str = "") -> str:
+    import difflib
+
     near = difflib.get_close_matches(word, known, n=1)
     return f": did you mean {dashes}{near[0]}?" if near else ""

@@ -7,8 +7,7 @@ import json
 from typing import Any
 
 from openai_harmony.cli.arguments import number
-from openai_harmony.cli.failures import DONE
-from openai_harmony.cli.inputs import Input, add_input, inputs
+from openai_harmony.cli.inputs import Input, add_input, each
 from openai_harmony.cli.output import Output, add_output
 from openai_harmony.cli.rendering import add_mask, add_prompt, config_for, mask_of
 
@@ -27,7 +26,8 @@ examples:
   harmony show --ids sampled.txt             token ids, or text with markers
   harmony show --to html -o chat.html chat.json
   harmony show --mask --ending training chat.json
-  harmony show train.parquet                 what harmony dataset wrote
+  harmony show train.parquet                 what harmony dataset wrote; a folder, too
+  harmony show reply.json                    what Reply.to_bytes() gave
   curl … | harmony show
 """
     add_input(parser)
@@ -50,10 +50,9 @@ def run(options: argparse.Namespace) -> int:
     if options.to == "html":
         output.write("<!doctype html>\n<meta charset=utf-8>\n<title>harmony</title>\n")
         output.write('<meta name=viewport content="width=device-width">\n')
-    for one in inputs(options):
-        _write(one, options, output)
+    code = each(options, lambda one: _write(one, options, output))
     output.close()
-    return DONE
+    return code
 
 
 def _write(one: Input, options: argparse.Namespace, output: Output) -> None:

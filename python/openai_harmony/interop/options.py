@@ -12,7 +12,7 @@ from openai_harmony._options import Option
 from openai_harmony.options import RenderConversationConfig
 
 Date = str | datetime.date | None
-"""The system message's date: a text, a date, or ``None`` for no line with a date."""
+"""The system message's date: a text such as ``2025-06-28``, a date, or ``None`` for none."""
 
 ReasoningField = Literal["reasoning_content", "reasoning", "both"]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from itertools import starmap
 from typing import (
     TYPE_CHECKING,
     Literal,
@@ -15,6 +16,7 @@ from typing import (
 from typing_extensions import TypedDict, Unpack
 
 from openai_harmony import _lowlevel
+from openai_harmony._elsewhere import WAYS_OF_TURNS, NamesTheWay
 from openai_harmony._immutable import Immutable
 from openai_harmony._notebook import InNotebooks
 from openai_harmony._options import completed, takes
@@ -23,10 +25,10 @@ from openai_harmony.grammar import GrammarOptions, InputGrammar, ToolChoice, Tur
 from openai_harmony.interop.options import ReplyOptions
 from openai_harmony.interop.reply import Reply
 from openai_harmony.options import Prefill, RenderConversationConfig
+from openai_harmony.rendered import MessageSpan, Rendered
 
 if TYPE_CHECKING:
     from openai_harmony.encoding import HarmonyEncoding
-    from openai_harmony.rendered import Rendered
 
 
 class Tool(NamedTuple):
@@ -138,13 +140,15 @@ class Sampling(_Recommended, total=False):
     logprobs: int
 
 
-class Turn(InNotebooks, _Unchanging, _lowlevel.Turn):
+class Turn(NamesTheWay, InNotebooks, _Unchanging, _lowlevel.Turn):
     """What a request means in harmony. The ``read`` functions make turns.
 
     A turn does not change: each property is a new copy of what it holds. To render other messages,
     change a copy of :attr:`conversation` and give it to
     ``encoding.render_conversation_for_completion``.
     """
+
+    _ways = WAYS_OF_TURNS
 
     def __repr__(self) -> str:
         return f"<Turn of {self.dialect}, {len(self._messages)} messages>"
@@ -231,13 +235,8 @@ class Turn(InNotebooks, _Unchanging, _lowlevel.Turn):
         >>> encoding.decode(rendered[span.content : span.stop])
         'Hi'
         """
-        made = encoding.render_with_spans(self.conversation, self.config, prefill=self.prefill)
-        sources = self.sources
-        made.spans = [
-            span if span.message is None else span._replace(source=sources[span.message])
-            for span in made.spans
-        ]
-        return made
+        tokens, spans, speakers = self._render_with_spans(encoding)
+        return Rendered(tokens, starmap(MessageSpan, spans), speakers)
 
     @takes(ReplyOptions)
     def reply(

@@ -77,13 +77,13 @@ def answer(asked: dict[str, Any]) -> dict[str, Any]:
     Returns:
         ``html``, ``count``, ``upto``, ``token``, ``messages``, ``repairs``, ``error`` of strict
         parsing, and for requests the last ``chunks``, how many ``earlier`` ones there were, and
-        how many of them are ``fresh``, the last token's.
+        how many of them are ``fresh``, the last token's. A body that cannot be read is a ``note``:
+        without it there are neither known tools nor chunks.
 
     Raises:
-        Refused: A body or output that cannot be read.
+        Refused: Output that cannot be read.
     """
-    found = _read(asked)
-    turn = found.value if isinstance(found.value, Turn) else None
+    turn, note = _turn(asked)
     stripped, tokens = _sampled(asked)
     if stripped is not None:
         return {
@@ -93,6 +93,7 @@ def answer(asked: dict[str, Any]) -> dict[str, Any]:
             "messages": [message.to_dict() for message in stripped],
             "repairs": [],
             "form": "stripped",
+            "note": note,
         }
     if len(tokens) > MOST_SAMPLED:
         raise Refused(
@@ -126,8 +127,18 @@ def answer(asked: dict[str, Any]) -> dict[str, Any]:
         ],
         "error": error,
         "form": "tokens",
+        "note": note,
     }
     return {**made, **_chunks(turn, arrived, ended=upto == len(tokens))}
+
+
+def _turn(asked: dict[str, Any]) -> tuple[Turn | None, str]:
+    """The request that is answered, and what is missing without it."""
+    try:
+        found = _read(asked)
+    except Refused:
+        return None, "The request cannot be read: no tools are known, and there are no chunks."
+    return (found.value, "") if isinstance(found.value, Turn) else (None, "")
 
 
 def _read(asked: dict[str, Any]) -> Recognized:

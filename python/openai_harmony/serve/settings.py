@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import difflib
 import math
 import re
 import sys
@@ -162,7 +163,10 @@ def read_file(path: str | Path) -> dict[str, Any]:
     for name, value in found.items():
         plain = name.replace("-", "_")
         if plain not in known:
-            raise ValueError(f"{path}: {name} is not a setting (known: {', '.join(known)})")
+            near = difflib.get_close_matches(plain, known, n=1)
+            meant = f": did you mean {near[0].replace('_', '-')}?" if near else ""
+            shown = ", ".join(one.replace("_", "-") for one in known)
+            raise ValueError(f"{path}: {name} is not a setting (known: {shown}){meant}")
         if plain in made:
             raise ValueError(f"{path}: {name} is set twice, with dashes and with underscores")
         made[plain] = value

@@ -49,6 +49,14 @@ _NUMBERS = re.compile(r"[\[(\s]*-?\d+(?:[\s,]+-?\d+)*[\],)\s]*")
 _TOKEN_FIELDS = ("tokens", "token_ids", "input_ids", "prompt_token_ids")
 _MESSAGE_FIELDS = {"author", "channel", "recipient", "content_type"}
 _CONTENTS = {"system_content", "developer_content"}
+_FIRST: Literal["chat_completions"] = "chat_completions"
+"""The reader that is tried first."""
+_OWN = re.compile(
+    rf'"(?:{"|".join(sorted(_MESSAGE_FIELDS | _CONTENTS))})"|"name"\s*:\s*null'.encode()
+)
+"""What only this library's own form has."""
+_MOST_BYTES = 200_000
+"""Of a shorter body no list has more than `MOST_MESSAGES`."""
 
 
 class UnknownForm(ValueError):  # noqa: N818 - what it is, in the sentence that it makes
@@ -72,6 +80,7 @@ def recognize(
     *,
     date: str | None = "today",
     tools: Sequence[str] = (),
+    likely: Form | None = None,
 ) -> Recognized:
     """Reads a text by its form.
 
@@ -81,6 +90,7 @@ def recognize(
             reader uses the most of the body, chat completions where several use all.
         date: The date in the system message of requests: a date, ``"today"``, or ``None``.
         tools: Those that were offered, by which calls in text without markers are told from words.
+        likely: The form of the line before, which is tried first. It changes nothing but the time.
 
     Returns:
         The form and what was read.
@@ -93,6 +103,8 @@ def recognize(
     >>> recognize("200006, 1428").value, recognize("<|start|>user").value
     ([200006, 1428], [200006, 1428])
     """
+    if likely == _FIRST and form in (None, _FIRST) and (turn := _used_whole(text, date)):
+        return Recognized(_FIRST, turn, _notes(turn))
     if isinstance(text, bytes):
         text = _decoded(text)
     text = text.removeprefix("\ufeff")
@@ -224,8 +236,22 @@ def _of_request(data: Mapping[str, Any], form: Form | None, date: str | None) ->
             break
     if best is None:
         raise UnknownForm(_line(failed))
-    notes = [f"{one.path}: {one.reason}" for one in best[2].unused]
-    return Recognized(best[1], best[2], notes)
+    return Recognized(best[1], best[2], _notes(best[2]))
+
+
+def _used_whole(text: str | bytes, date: str | None) -> Turn | None:
+    """The turn of a body that only chat completions can be, and whose fields are all used."""
+    if not isinstance(text, bytes) or len(text) > _MOST_BYTES or _OWN.search(text):
+        return None
+    try:
+        turn = chat_completions.read(text, date=date)
+    except (ValueError, HarmonyError):
+        return None
+    return None if turn._not_used else turn
+
+
+def _notes(turn: Turn) -> list[str]:
+    return [f"{one.path}: {one.reason}" for one in turn.unused]
 
 
 def _is_of(name: str, data: Mapping[str, Any]) -> bool:

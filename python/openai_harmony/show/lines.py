@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from openai_harmony.show.cells import visible
-from openai_harmony.show.picture import Block, Meeting, Picture, counted
+from openai_harmony.show.picture import Block, Meeting, Picture, Speaker, counted
 
 STYLES = {
     "system": "bright_black",
@@ -54,13 +55,18 @@ def kind_of(block: Block) -> str:
 
 def label(block: Block) -> str:
     """Who speaks, and to whom."""
-    speaker = block.speaker
-    if speaker is None:
+    if block.speaker is None:
         return "header" if block.is_header else "between messages"
+    return label_of(block.speaker, block.message)
+
+
+@lru_cache(maxsize=4096)
+def label_of(speaker: Speaker, message: int | None) -> str:
+    """The label of a message, by its index."""
     who = speaker.name if speaker.role == "tool" and speaker.name else speaker.role
     if speaker.name and speaker.role != "tool":
         who = f"{who}:{speaker.name}"
-    number = "" if block.message is None else f"{block.message} "
+    number = "" if message is None else f"{message} "
     parts = [f"{number}{who}"]
     parts += [speaker.channel] if speaker.channel else []
     parts += [f"to {speaker.recipient}"] if speaker.recipient else []
@@ -115,4 +121,4 @@ def _pieces(
             yield Piece(f"[{' '.join(map(str, cell.ids))}]", ("id",))
 
 
-__all__ = ["label"]
+__all__ = ["label", "label_of"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Mapping, Sequence, Sized
+from functools import lru_cache
 from typing import Any, Literal
 
 from openai_harmony.chat import Conversation, Message, Role
@@ -14,6 +15,7 @@ from openai_harmony.loss_mask import LossMask
 from openai_harmony.options import Prefill, RenderConversationConfig, RenderOptions
 from openai_harmony.rendered import MessageSpan, Rendered
 from openai_harmony.show.cells import the_encoding
+from openai_harmony.show.lines import label_of
 from openai_harmony.show.picture import Block, Mark, Picture, Speaker, with_gaps
 from openai_harmony.stream import MessageStart, Repair, StreamableParser
 
@@ -162,6 +164,22 @@ def _of_rendered(
     return Picture(tokens, with_gaps(blocks, tokens), title, mask, read.marks)
 
 
+def labels(x: Rendered) -> list[str]:
+    """What a picture calls each message: without a picture, as counting needs no more."""
+    made = []
+    for span, (role, channel) in zip(x.spans, x._speakers):
+        speaker = _speaker(tuple(x[span.start : span.content])) or Speaker(role, None, channel)
+        made.append(label_of(speaker, span.message))
+    return made
+
+
+@lru_cache(maxsize=4096)
+def _speaker(header: tuple[int, ...]) -> Speaker | None:
+    """What a header says by itself: conversations have few that differ."""
+    blocks = of_tokens(header).blocks
+    return blocks[0].speaker if blocks else None
+
+
 def _of_reply(x: Reply, mask: Sequence[int] | None) -> Picture:
     turn = x._turn
     recipients = [tool.recipient for tool in turn.tools]
@@ -270,4 +288,4 @@ def _token_ids(x: Any) -> list[int]:
     return tokens
 
 
-__all__ = ["mark_of", "of_tokens"]
+__all__ = ["labels", "mark_of", "of_tokens"]

@@ -13,8 +13,22 @@
 [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1]
 """
 
+from typing import TYPE_CHECKING, Any
+
 from openai_harmony.loss_mask import LossMask
 from openai_harmony.training.batch import Batch, Example
 from openai_harmony.training.rows import render, render_batches
 
-__all__ = ["Batch", "Example", "LossMask", "render", "render_batches"]
+if TYPE_CHECKING:
+    from openai_harmony.training.dataset import write_dataset
+
+__all__ = ["Batch", "Example", "LossMask", "render", "render_batches", "write_dataset"]
+
+
+def __getattr__(name: str) -> Any:
+    """Files are an application of this, which imports it."""
+    if name == "write_dataset":
+        from openai_harmony.training import dataset
+
+        return dataset.write_dataset
+    raise AttributeError(f"module 'openai_harmony.training' has no attribute {name!r}")

@@ -116,6 +116,28 @@ class MegatronWriter(AllOrNothing):
         self._files.discard()
 
 
+def read_megatron(prefix: str | os.PathLike[str]) -> Iterator[tuple[list[int], list[int]]]:
+    """The tokens and the mask of each example that a writer wrote.
+
+    ``ValueError`` for other files.
+    """
+    tokens, masks, index, _ = megatron_paths(prefix)
+    lengths: _Lengths = array("i")
+    with open(index, "rb") as file:
+        header = file.read(_HEADER.size)
+        if len(header) < _HEADER.size or not header.startswith(_MAGIC):
+            raise ValueError(f"{index} is not an index of Megatron's")
+        _, _, kind, sequences, _ = _HEADER.unpack(header)
+        if kind != _INT32:
+            raise ValueError(f"{index} is not of token ids of four bytes")
+        lengths.fromfile(file, sequences)
+    with open(tokens, "rb") as file, open(masks, "rb") as mask:
+        for length in lengths:
+            ids = array("i")
+            ids.fromfile(file, length)
+            yield ids.tolist(), list(mask.read(length))
+
+
 def _write_index(file: IO[bytes], lengths: _Lengths, kind: int) -> None:
     count = len(lengths)
     file.write(_HEADER.pack(_MAGIC, 1, kind, count, count + 1))
@@ -137,4 +159,4 @@ def _pointers(lengths: _Lengths, item_bytes: int) -> Iterator[array[int]]:
         yield part
 
 
-__all__ = ["MegatronWriter", "megatron_paths"]
+__all__ = ["MegatronWriter", "megatron_paths", "read_megatron"]

@@ -2,9 +2,10 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use crate::interop::ReasoningField;
+use crate::interop::clock::{seconds_since_1970, stopwatch};
 use crate::options::options;
 
 options! {
@@ -80,6 +81,8 @@ impl fmt::Debug for MakeId {
 }
 
 /// A clock that never goes back: the time since a moment of its own choice.
+///
+/// The default on `wasm32-unknown-unknown`, where there is none, stands still.
 #[derive(Clone)]
 pub struct Clock(Arc<dyn Fn() -> Duration + Send + Sync>);
 
@@ -96,8 +99,7 @@ impl Clock {
 
 impl Default for Clock {
     fn default() -> Self {
-        let start = Instant::now();
-        Self::new(move || start.elapsed())
+        Self::new(stopwatch())
     }
 }
 
@@ -107,7 +109,7 @@ impl fmt::Debug for Clock {
     }
 }
 
-/// The present in seconds since 1970.
+/// The present in seconds since 1970; 0 where there is no clock.
 pub(super) fn seconds_now() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
+    seconds_since_1970().unwrap_or(0)
 }

@@ -38,8 +38,9 @@ pub(super) fn read(message: &Message, encoding: HarmonyEncoding) -> Result<Read,
         let options = ParserOptions::strict();
         let parsed =
             encoding.parse_messages_from_text(text.trim(), Some(Role::Assistant), &options);
-        parsed
-            .map_err(|error| format!("spells messages of harmony that cannot be read: {error}"))?
+        parsed.map_err(|error| {
+            format!("spells messages of harmony that cannot be read: {}", error.kind())
+        })?
     } else if is_stripped(&text) {
         encoding.read_stripped_text(&text)
     } else {

@@ -44,7 +44,7 @@ function remember() {
 }
 
 function tooLong(length) {
-  return `${(length / 2 ** 20).toFixed(1)} MiB are more than the 4 MiB that the playground takes; "harmony show" reads files`;
+  return `The input has ${(length / 2 ** 20).toFixed(1)} MiB; the limit here is 4 MiB. "harmony show" reads files.`;
 }
 
 // A browser takes half a minute to lay out 50 MB in a field, so they never get there.
@@ -87,7 +87,7 @@ async function drawPrompt() {
   });
   if (made === null) return;
   element("prompt-error").textContent = made.error ?? "";
-  for (const id of ["prompt", "difference"]) element(id).classList.toggle("stale", "error" in made);
+  element("rendered").classList.toggle("stale", "error" in made);
   if ("error" in made) {
     element("prompt-facts").textContent = "";
     return;
@@ -105,7 +105,8 @@ async function drawAnswer(toTheEnd) {
   if (made === null) return;
   const failed = !("html" in made);
   element("answer-error").textContent = made.error ?? "";
-  element("answer").classList.toggle("stale", failed);
+  element("answer-note").textContent = made.note ?? "";
+  element("said").classList.toggle("stale", failed);
   if (failed) return;
   element("upto").max = made.count;
   element("upto").value = made.upto;
@@ -168,6 +169,9 @@ async function begin() {
   element("sampled").value = examples.samples[0].value;
   const linked = fromLink(location.hash.slice(1));
   if (linked) for (const id of FIELDS) setValue(id, linked[id]);
+  // Of settings that are not the defaults a reader has to see them.
+  const chosen = ["thoughts", "header_style", "tool_schema", "against"].some((id) => valueOf(id) !== "");
+  element("options").open = chosen || valueOf("mask") || valueOf("ending") !== "completion";
 
   const prompted = later(drawPrompt);
   const answered = later(() => drawAnswer(true));

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from openai_harmony._extras import needed
 from openai_harmony.training.arrow import IGNORED
+from openai_harmony.training.megatron import read_megatron
 
 
 class WrittenExample(NamedTuple):
@@ -20,11 +22,37 @@ class NotWrittenError(Exception):
     """A file that has no examples as :meth:`openai_harmony.training.Batch.to_arrow` makes them."""
 
 
+SUFFIXES = (".parquet", ".arrow", ".bin")
+"""Those of files that have examples."""
+
+
+def files(path: str) -> list[str]:
+    """The files with examples that are in a folder, in their order."""
+    found = [os.path.join(path, name) for name in sorted(os.listdir(path))]
+    found = [name for name in found if name.endswith(SUFFIXES) and ".loss_mask." not in name]
+    if not found:
+        raise NotWrittenError(f"has no files of examples ({', '.join(SUFFIXES)})")
+    return found
+
+
+def example_of(row: dict[str, Any]) -> Iterator[tuple[str, WrittenExample]] | None:
+    """The examples of a row, each with its column, if it has such columns."""
+    for columns, read in _COLUMNS:
+        if all(isinstance(row.get(name), list) for name in columns - {"label"}) and (
+            "label" not in columns or "label" in row
+        ):
+            return read(row)
+    return None
+
+
 def examples(path: str) -> Iterator[tuple[str, WrittenExample]]:
-    """The examples of a Parquet or Arrow file, each with its row, from 1 on, and its column.
+    """The examples of a file, each with its row, from 1 on, and its column.
 
     ``NotWrittenError`` if the file is not of these columns.
     """
+    if path.endswith(".bin"):
+        yield from _of_megatron(path.removesuffix(".bin"))
+        return
     number = 0
     for batch in _batches(path):
         names = set(batch.schema.names)
@@ -50,6 +78,14 @@ def _batches(path: str) -> Iterator[Any]:
             for index in range(reader.num_record_batches):
                 yield reader.get_batch(index)
     except pa.ArrowException as error:
+        raise NotWrittenError(f"cannot be read: {error}") from error
+
+
+def _of_megatron(prefix: str) -> Iterator[tuple[str, WrittenExample]]:
+    try:
+        for number, example in enumerate(read_megatron(prefix), 1):
+            yield str(number), WrittenExample(*example)
+    except (ValueError, EOFError) as error:
         raise NotWrittenError(f"cannot be read: {error}") from error
 
 

@@ -1,0 +1,101 @@
+//! Which known field a misspelt one means.
+
+/// Fields that have other names in other APIs: a body may have that of another one.
+const SAME: &[&[&str]] = &[
+    &[
+        "max_completion_tokens",
+        "max_output_tokens",
+        "max_tokens",
+        "max_new_tokens",
+        "num_predict",
+        "n_predict",
+    ],
+    &["stop", "stop_sequences"],
+    &["repetition_penalty", "repeat_penalty"],
+    &["reasoning_effort", "reasoning"],
+];
+
+/// Shorter names are one letter from others that mean something else: `top_p`, `top_k`.
+const LEAST_LETTERS: usize = 6;
+
+/// The known field that a caller most likely means by an unknown one.
+pub(super) fn nearest<'k>(field: &str, known: &[&'k str]) -> Option<&'k str> {
+    let same =
+        SAME.iter().find(|names| names.contains(&field)).into_iter().flat_map(|names| *names);
+    let other =
+        same.filter(|name| **name != field).find_map(|name| find(known, |one| one == *name));
+    other
+        .or_else(|| find(known, |one| snake_case(field) == one))
+        .or_else(|| find(known, |one| differs_by_the_plural(field, one)))
+        .or_else(|| {
+            let long = field.chars().count() >= LEAST_LETTERS;
+            long.then(|| find(known, |one| is_one_edit(field, one))).flatten()
+        })
+}
+
+fn find<'k>(known: &[&'k str], is_it: impl Fn(&str) -> bool) -> Option<&'k str> {
+    known.iter().copied().find(|one| is_it(one))
+}
+
+/// `maxTokens` and `max-tokens` as `max_tokens`.
+fn snake_case(field: &str) -> String {
+    let mut written = String::with_capacity(field.len() + 4);
+    for letter in field.chars() {
+        if letter.is_ascii_uppercase() {
+            written.push('_');
+        }
+        written.push(if letter == '-' { '_' } else { letter.to_ascii_lowercase() });
+    }
+    written
+}
+
+fn differs_by_the_plural(field: &str, known: &str) -> bool {
+    known.strip_suffix('s') == Some(field) || field.strip_suffix('s') == Some(known)
+}
+
+/// Whether one letter is missing, added, another one, or two neighbours are swapped.
+fn is_one_edit(a: &str, b: &str) -> bool {
+    let (a, b): (Vec<_>, Vec<_>) = (a.chars().collect(), b.chars().collect());
+    if a.len().abs_diff(b.len()) > 1 {
+        return false;
+    }
+    let begin = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
+    let (a, b) = (&a[begin..], &b[begin..]);
+    match (a, b) {
+        ([_, a @ ..], [_, b @ ..]) if a == b => true,
+        ([a1, a2, a @ ..], [b1, b2, b @ ..]) if (a1, a2) == (b2, b1) && a == b => true,
+        ([_, rest @ ..], b) if rest == b => true,
+        (a, [_, rest @ ..]) if a == rest => true,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nearest;
+
+    #[test]
+    fn a_misspelt_field_means_the_known_one() {
+        let known = ["messages", "max_tokens", "tools", "tool_choice", "top_p", "top_k", "stop"];
+        for (field, expected) in [
+            ("max_token", Some("max_tokens")),
+            ("maxTokens", Some("max_tokens")),
+            ("max-tokens", Some("max_tokens")),
+            ("max_tokesn", Some("max_tokens")),
+            ("max_tokens_", Some("max_tokens")),
+            ("mux_tokens", Some("max_tokens")),
+            ("max_new_tokens", Some("max_tokens")),
+            ("stop_sequences", Some("stop")),
+            ("tool", Some("tools")),
+            ("toolChoice", Some("tool_choice")),
+            // Fields of engines, each with a meaning of its own.
+            ("min_tokens", None),
+            ("top_a", None),
+            ("user", None),
+            ("", None),
+            ("é", None),
+        ] {
+            assert_eq!(nearest(field, &known), expected, "{field}");
+        }
+    }
+}

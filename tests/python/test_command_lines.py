@@ -1,0 +1,290 @@
+"""Files of many inputs, a line each: one bad line, many notes, what is read another way than was said."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from openai_harmony import StreamableParser, cli, load_harmony_encoding, training
+from openai_harmony.interop import chat_completions
+from openai_harmony.show.forms import recognize
+from openai_harmony.training import write_dataset
+
+ENCODING = load_harmony_encoding("HarmonyGptOss")
+CHAT = {"messages": [{"role": "user", "content": "Hi"}]}
+ROW = {"messages": [*CHAT["messages"], {"role": "assistant", "content": "Hello!"}]}
+BAD = [
+    '{"messages": [',
+    '{"messages": 1}',
+    '{"messages": [{"role": "nobody", "content": ""}]}',
+    "x",
+]
+
+
+@pytest.fixture
+def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.chdir(tmp_path)
+
+    def lines(*texts: Any, name: str = "in") -> str:
+        written = [text if isinstance(text, str) else json.dumps(text) for text in texts]
+        Path(name).write_text("".join(f"{text}\n" for text in written), "utf-8")
+        return name
+
+    return lines
+
+
+class Said:
+    def __init__(self, code: int, out: str, err: str) -> None:
+        self.code, self.out, self.err = code, out, err
+
+
+@pytest.fixture
+def harmony(capsys: pytest.CaptureFixture[str]) -> Any:
+    def run(*arguments: str) -> Said:
+        try:
+            code = cli.main(arguments)
+        except SystemExit as exited:
+            code = int(exited.code or 0)
+        return Said(code, *capsys.readouterr())
+
+    return run
+
+
+# A file that begins with plain text is one text.
+@pytest.mark.parametrize(("at", "bad"), [(0, bad) for bad in BAD[:3]] + [(3, bad) for bad in BAD])
+def test_a_bad_line_is_reported_and_the_others_counted(
+    at: int, bad: str, write: Any, harmony: Any
+) -> None:
+    lines: list[Any] = [CHAT, CHAT, CHAT]
+    lines.insert(at, bad)
+    said = harmony("count", "--to", "json", write(*lines))
+    assert said.code == 1
+    assert len(said.out.splitlines()) == 3
+    [line] = said.err.splitlines()
+    assert line.startswith(f"harmony: error: in:{at + 1}: ")
+
+
+def test_show_goes_on_after_a_bad_line(write: Any, harmony: Any) -> None:
+    said = harmony("show", write(CHAT, BAD[1], CHAT))
+    assert (said.code, said.out.count("prompt of chat_completions")) == (1, 2)
+    assert said.err.startswith("harmony: error: in:2: Invalid request: messages: expected a list")
+
+
+def test_a_line_that_cannot_be_rendered_is_a_bad_line(write: Any, harmony: Any) -> None:
+    nameless = {"messages": [{"role": "tool", "content": "x", "channel": "commentary"}]}
+    for command in ("count", "show"):
+        said = harmony(command, write(CHAT, nameless, CHAT))
+        assert said.code == 1
+        assert said.err == "harmony: error: in:2: Tools should have a name! (in messages[0])\n"
+
+
+def test_many_bad_lines_are_counted(write: Any, harmony: Any) -> None:
+    said = harmony("count", "--total", write(CHAT, *BAD[1:2] * 50))
+    lines = said.err.splitlines()
+    assert (len(lines), lines[-1]) == (21, "harmony: error: 30 more bad lines")
+    assert int(said.out) == len(chat_completions.read(CHAT).prompt(ENCODING))
+
+
+def test_one_value_on_many_lines_is_one_input(write: Any, harmony: Any) -> None:
+    assert harmony("count", "--total", write(json.dumps(CHAT, indent=1))).code == 0
+    inner = '{"role": "user", "content": "Hi"}'
+    said = harmony("count", "--total", write('{"messages": [', inner, "]}"))
+    assert (said.code, said.err) == (0, "")
+    said = harmony("count", write("", '{"messages": [', "", inner + ",", "]}"))
+    assert "not JSON: line 5, column 1" in said.err
+
+
+def test_notes_are_printed_once(write: Any, harmony: Any) -> None:
+    noted = {"messages": [{**CHAT["messages"][0], "x": 1}] * 3, "frobnicate": 1, "tool": []}
+    said = harmony("count", "--total", write(*[noted] * 100))
+    assert said.err.splitlines() == [
+        "in:1: note: messages[0].x: not used",
+        "in:1: note: frobnicate: not used",
+        "in:1: note: tool: not used; did you mean tools?",
+        "note: 497 more like these",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("form", "text", "choice"),
+    [
+        ("responses", json.dumps(CHAT), "chat"),
+        ("chat", json.dumps({"input": "Hi"}), "responses"),
+        ("harmony", json.dumps({"input": "Hi"}), "responses"),
+        ("harmony", "<|start|>user<|message|>Hi<|end|>", "markers"),
+        ("tokens", json.dumps(CHAT), "chat"),
+        ("chat", "[200006, 1428]", "tokens"),
+    ],
+)
+def test_another_form_than_was_said_is_named(
+    form: str, text: str, choice: str, write: Any, harmony: Any
+) -> None:
+    said = harmony("count", "--as", form, write(text))
+    assert said.code == 1
+    assert said.err.endswith(f"; this can be read with --as {choice}\n")
+
+
+# Each is read by itself, and behind a line of chat completions.
+ALIKE: list[Any] = [
+    CHAT,
+    {**CHAT, "temperature": 0.5},
+    {**CHAT, "frobnicate": 1},
+    {"messages": [{"role": "user", "content": "Hi", "name": None}]},
+    {"messages": [{"role": "user", "content": "Hi", "channel": None}]},
+    {"messages": [{"role": "user", "content": [{"type": "text", "text": "Hi"}]}]},
+    {"messages": [{"role": "system", "content": [{"type": "system_content"}]}]},
+    {"messages": [{"role": "user", "content": 'the "channel" of "name": null'}]},
+    {"messages": CHAT["messages"], "max_tokens": 9, "system": "Be brief."},
+    {"messages": CHAT["messages"], "options": {"num_predict": 3}},
+    {"messages": CHAT["messages"], "tokens": [1, 2]},
+    {"input": "Hi"},
+    [1, 2],
+    CHAT["messages"],
+    {"messages": []},
+]
+
+
+@pytest.mark.parametrize("value", ALIKE, ids=range(len(ALIKE)))
+def test_the_line_before_changes_nothing(value: Any) -> None:
+    raw = json.dumps(value).encode()
+    by_itself = recognize(raw, date=None)
+    behind = recognize(raw, date=None, likely="chat_completions")
+    assert (behind.form, behind.notes) == (by_itself.form, by_itself.notes)
+    for one in (by_itself, behind):
+        assert one.value == by_itself.value or one.value.prompt(ENCODING) == (
+            by_itself.value.prompt(ENCODING)  # type: ignore[union-attr]
+        )
+
+
+TOOLS = [{"type": "function", "function": {"name": "rain", "parameters": {"type": "object"}}}]
+CALLING = {
+    "role": "assistant",
+    "content": "Let me see.",
+    "reasoning_content": "Rain.",
+    "tool_calls": [
+        {"id": "a", "type": "function", "function": {"name": "rain", "arguments": "{}"}}
+    ],
+}
+COUNTED: list[Any] = [
+    CHAT,
+    ROW,
+    {"messages": [*CHAT["messages"], CALLING], "tools": TOOLS},
+    {"messages": [*CHAT["messages"], CALLING, {"role": "tool", "tool_call_id": "a", "content": "1"}]},
+    {**CHAT, "tools": TOOLS, "tool_choice": TOOLS[0]},
+    {"messages": [{"role": "user", "content": "Hi", "name": "bob"}]},
+    {"messages": [{"role": "user", "name": "bob", "content": "x", "channel": None}]},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "flags", [[], ["--ending", "none"], ["--header-style", "recipient_in_role"]]
+)
+@pytest.mark.parametrize("index", range(len(COUNTED)))
+def test_counts_are_those_of_the_picture(
+    index: int, flags: list[str], write: Any, harmony: Any
+) -> None:
+    """Which are made another way."""
+    name = write(COUNTED[index])
+    counts = json.loads(harmony("count", "--to", "json", *flags, name).out)
+    picture = json.loads(harmony("show", "--to", "json", *flags, name).out)
+    blocks = [block for block in picture["messages"] if "start" in block]
+    assert [one["tokens"] for one in counts["messages"]] == [
+        block["end"] - block["start"] for block in blocks
+    ]
+    total = harmony("count", "--total", *flags, name).out
+    assert int(total) == counts["tokens"] == len(picture["tokens"])
+    shown = harmony("show", *flags, name).out
+    for one in counts["messages"]:
+        assert f"● {one['heading']} · {one['tokens']} token" in shown
+
+
+@pytest.mark.parametrize("output", ["out.parquet", "out.arrow", "out.bin", "out/"])
+def test_outputs_of_data_sets_are_shown(output: str, write: Any, harmony: Any) -> None:
+    pytest.importorskip("pyarrow")
+    write_dataset([write(ROW, ROW, name="in.jsonl")], output, format="chat")
+    said = harmony("show", output)
+    assert (said.code, said.err) == (0, "")
+    assert said.out.count(" 6 trained") == 2
+    assert int(harmony("count", "--total", output).out) == 2 * len(
+        training.render([ROW], format="chat").tokens
+    )
+
+
+def test_a_file_that_is_no_output_says_so(write: Any, harmony: Any, tmp_path: Path) -> None:
+    Path("x.bin").write_bytes(b"12345678" * 9)
+    Path("x.idx").write_bytes(b"12345678" * 9)
+    for name, reason in (("x.bin", "x.idx is not an index"), (str(tmp_path), "x.idx is not an")):
+        said = harmony("show", name)
+        assert (said.code, reason in said.err, len(said.err.splitlines())) == (1, True, 1)
+
+
+@pytest.mark.parametrize("columns", ["trl", "torchtune", "flat"])
+def test_examples_of_a_batch_are_shown(columns: Any, write: Any, harmony: Any) -> None:
+    pytest.importorskip("pyarrow")
+    batch = training.render([ROW], format="chat")
+    [row] = batch.to_arrow(columns=columns).to_pylist()
+    name = write(row)
+    assert " 6 trained" in harmony("show", name).out
+    example = batch[0]
+    own = {"tokens": list(example.tokens), "loss_mask": list(example.loss_mask)}
+    assert harmony("show", write(own)).out.count(" 6 trained") == 1
+
+
+def test_rows_of_preferences_are_two_examples(write: Any, harmony: Any) -> None:
+    row = {"prompt_ids": [200006, 1428], "chosen_ids": [12194], "rejected_ids": [13225]}
+    said = harmony("count", "--to", "json", write(row, row))
+    assert [json.loads(line)["tokens"] for line in said.out.splitlines()] == [3, 3, 3, 3]
+
+
+def test_saved_replies_and_parsers_are_shown(write: Any, harmony: Any) -> None:
+    sampled = ENCODING.encode("<|channel|>final<|message|>Four.", allowed_special="all")
+    reply = chat_completions.read(CHAT).reply(ENCODING, model="gpt-oss-20b")
+    reply.feed(sampled)
+    parser = StreamableParser(ENCODING, "assistant")
+    parser.feed(sampled)
+    for saved in (reply.to_bytes(), parser.to_bytes()):
+        said = harmony("show", write(saved.decode()))
+        assert (said.code, said.err) == (0, "")
+        assert "assistant · final" in said.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        (["serve", "--engin", "vllm=http://127.0.0.1:1"], "--engine"),
+        (["serve", "--engien", "vllm=http://127.0.0.1:1"], "--engine"),
+        (["serve", "--prot", "1"], "--port"),
+        (["cuont", "x"], "count"),
+        (["count", "--totl", "x"], "--total"),
+    ],
+)
+def test_a_misspelt_flag_names_the_one_that_is_meant(
+    arguments: list[str], meant: str, harmony: Any
+) -> None:
+    said = harmony(*arguments)
+    assert said.code == 2
+    assert f"did you mean {meant}?" in said.err
+
+
+def test_a_misspelt_setting_names_the_one_that_is_meant(write: Any, harmony: Any) -> None:
+    said = harmony("serve", "--check", "--config", write('engin = "none"', name="serve.toml"))
+    assert said.code == 2
+    assert "did you mean engine?" in said.err
+
+
+@pytest.mark.parametrize("arguments", [["--help"], []])
+def test_a_help_text_imports_no_models(arguments: list[str]) -> None:
+    """They take most of the time of `--help`, at each tab of a shell, too."""
+    code = (
+        "import sys, openai_harmony.cli as cli\n"
+        f"try: cli.main({arguments!r})\n"
+        "except SystemExit: pass\n"
+        "print('pydantic' in sys.modules, file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stderr == "False\n"

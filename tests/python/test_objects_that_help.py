@@ -1,0 +1,287 @@
+"""What strangers pass and ask for, in the idioms of other packages: it works, or the error names what to write."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import openai_harmony
+from openai_harmony import (
+    Conversation,
+    HarmonyEncoding,
+    HarmonyError,
+    Message,
+    StreamableParser,
+    ToolDescription,
+    UnknownFieldWarning,
+)
+from openai_harmony.grammar import TurnGrammar
+from openai_harmony.interop import anthropic, chat_completions, ollama, responses
+
+HI = {"role": "user", "content": "Hi"}
+MESSAGE = Message.from_role_and_content("user", "Hi")
+CONVERSATION = Conversation.from_messages([MESSAGE])
+TURN = chat_completions.read({"messages": [HI]}, date=None)
+CALLING = {
+    "role": "assistant",
+    "content": None,
+    "tool_calls": [{"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}}],
+}
+READER = "openai_harmony.interop.chat_completions.read"
+RAIN = {"name": "rain", "parameters": {"type": "object"}}
+
+Given = Callable[[HarmonyEncoding], Any]
+
+# What is done, and what the error says to do.
+ERRORS: dict[str, tuple[Given, str]] = {
+    "render a conversation": (lambda e: e.render(CONVERSATION), "render_conversation takes it"),
+    "render a turn": (lambda e: e.render(TURN), "turn.prompt(encoding)"),
+    "render a dict": (lambda e: e.render(HI), "Message.from_dict"),
+    "render a text": (lambda e: e.render("Hi"), "Message.from_role_and_content"),
+    "render messages": (lambda e: e.render([MESSAGE]), "Conversation.from_messages"),
+    "conversation: a turn": (lambda e: e.render_conversation(TURN), "turn.prompt(encoding)"),
+    "conversation: a message": (
+        lambda e: e.render_conversation(MESSAGE),
+        "Conversation.from_messages",
+    ),
+    "conversation: messages": (
+        lambda e: e.render_conversation_for_completion([MESSAGE], "assistant"),
+        "Conversation.from_messages",
+    ),
+    "conversation: OpenAI's messages": (lambda e: e.render_conversation([HI]), READER),
+    "conversation: a request": (lambda e: e.render_conversation({"messages": [HI]}), READER),
+    "conversation: a text": (lambda e: e.render_with_spans("Hi"), "encoding.encode(text)"),
+    "training: messages": (
+        lambda e: e.render_conversation_for_training([MESSAGE]),
+        "Conversation.from_messages",
+    ),
+    "parser by a name": (
+        lambda e: StreamableParser("HarmonyGptOss", "assistant"),  # type: ignore[arg-type]
+        'load_harmony_encoding("HarmonyGptOss")',
+    ),
+    "prompt by a name": (
+        lambda e: TURN.prompt("o200k_harmony"),  # type: ignore[arg-type]
+        'load_harmony_encoding("HarmonyGptOss")',
+    ),
+    "parse text": (
+        lambda e: e.parse_messages_from_completion_tokens("<|channel|>final", "assistant"),
+        "parse_messages_from_text",
+    ),
+    "feed text": (
+        lambda e: StreamableParser(e, "assistant").feed("Hi"),  # type: ignore[arg-type]
+        "encoding.encode(text)",
+    ),
+    "a header that was cut off": (
+        lambda e: e.parse_messages_from_completion_tokens([200005, 17196], "assistant"),
+        "strict=False",
+    ),
+    "a message as OpenAI's API has it": (lambda e: Message.from_dict(CALLING), READER),
+    "messages as OpenAI's API has them": (
+        lambda e: Conversation.from_dict({"messages": [HI, CALLING]}),
+        READER,
+    ),
+    "a list of messages": (lambda e: Conversation.from_dict([HI]), READER),  # type: ignore[arg-type]
+    "a body of Responses": (lambda e: Conversation.from_dict({"input": "Hi"}), READER),
+    "a picture": (
+        lambda e: Conversation.from_dict(
+            {"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {}}]}]}
+        ),
+        READER,
+    ),
+    "models of dicts": (lambda e: Conversation(messages=[HI]), "Message.from_dict"),  # type: ignore[list-item]
+    "from_messages of dicts": (lambda e: Conversation.from_messages([HI]), "Message.from_dict"),  # type: ignore[list-item]
+    "a grammar of a function's name": (lambda e: TurnGrammar(["rain"]), "'name': 'rain'"),
+    "a grammar of a function's recipient": (
+        lambda e: TurnGrammar(["functions.rain"]),
+        "'name': 'rain'",
+    ),
+    "a grammar of one tool": (lambda e: TurnGrammar("rain"), "expected a list of tools"),
+    "a grammar of one description": (
+        lambda e: TurnGrammar(ToolDescription.new("rain", "")),  # type: ignore[arg-type]
+        "expected a list of tools",
+    ),
+    "a grammar of Anthropic's tools": (
+        lambda e: TurnGrammar([{"name": "rain", "input_schema": {"type": "object"}}]),
+        "turn.grammar()",
+    ),
+    "a choice as OpenAI's API has it": (
+        lambda e: TurnGrammar([RAIN], {"type": "function", "function": {"name": "rain"}}),  # type: ignore[dict-item]
+        "'name'",
+    ),
+    "a date in words": (
+        lambda e: chat_completions.read({"messages": [HI]}, date="yesterday"),
+        "2025-06-28",
+    ),
+    "a day that is none": (
+        lambda e: responses.read({"input": "Hi"}, date="2026-02-30"),
+        "2025-06-28",
+    ),
+    "a date of another country": (
+        lambda e: ollama.read({"messages": [HI]}, date="31.01.2026"),
+        "2025-06-28",
+    ),
+    "a date of rows": (
+        lambda e: openai_harmony.training.render([], format="chat", date="2026-1-31"),
+        "2025-06-28",
+    ),
+    "tiktoken's function": (lambda e: openai_harmony.get_encoding("o200k"), "load_harmony_encoding"),  # type: ignore[attr-defined]
+    "a message's role": (lambda e: MESSAGE.role, "author.role"),  # type: ignore[attr-defined]
+    "a message's calls": (lambda e: MESSAGE.tool_calls, "with a recipient"),  # type: ignore[attr-defined]
+    "a turn's messages": (lambda e: TURN.messages, "conversation.messages"),  # type: ignore[attr-defined]
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", ERRORS)
+def test_an_error_names_the_way(case: str, encoding: HarmonyEncoding) -> None:
+    do, way = ERRORS[case]
+    with pytest.raises((ValueError, TypeError, HarmonyError, AttributeError), match=re.escape(way)):
+        do(encoding)
+
+
+# A field, and the one that is meant; `None`: it has a meaning of its own to engines.
+FIELDS = [
+    (chat_completions.read, {"messages": [HI]}, "max_token", "max_tokens"),
+    (chat_completions.read, {"messages": [HI]}, "maxTokens", "max_tokens"),
+    (chat_completions.read, {"messages": [HI]}, "max_new_tokens", "max_completion_tokens"),
+    (chat_completions.read, {"messages": [HI]}, "stop_sequences", "stop"),
+    (chat_completions.read, {"messages": [HI]}, "temprature", "temperature"),
+    (chat_completions.read, {"messages": [HI]}, "tool", "tools"),
+    (chat_completions.read, {"messages": [HI]}, "min_tokens", None),
+    (chat_completions.read, {"messages": [HI]}, "user", None),
+    (responses.read, {"input": "Hi"}, "max_tokens", "max_output_tokens"),
+    (responses.read, {"input": "Hi"}, "reasoning_effort", "reasoning"),
+    (anthropic.read, {"messages": [HI]}, "stop", "stop_sequences"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("read", "body", "field", "meant"), FIELDS)
+def test_a_misspelt_field_of_a_body_says_which_is_meant(
+    read: Callable[..., Any], body: dict[str, Any], field: str, meant: str | None
+) -> None:
+    turn = read({**body, field: 3}, date=None)
+    reason = "not used" if meant is None else f"not used; did you mean {meant}?"
+    assert [(one.path, one.reason) for one in turn.unused] == [(field, reason)]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"messages": [HI], "model": "gpt-oss-20b"},
+        {"messages": [HI], "tools": []},
+        {"messages": [{**HI, "tool_call_id": "a"}]},
+        {"messages": [{"role": "assistant", "content": "Hi", "tool_calls": []}]},
+    ],
+)
+def test_what_is_read_without_its_fields_warns_of_the_reader(data: dict[str, Any]) -> None:
+    with pytest.warns(UnknownFieldWarning, match=re.escape(READER)):
+        Conversation.from_dict(data)
+
+
+def names_of_tiktoken() -> list[str]:
+    """The first column of the table in the guide."""
+    text = Path(__file__).parents[2].joinpath("docs/guides/migrate.md").read_text("utf-8")
+    table = text.split("| tiktoken | here |\n|---|---|\n")[1].split("\n\n")[0]
+    cells = [row.replace("\\|", "").split("|")[1] for row in table.splitlines()]
+    return [re.match(r"\w+", name)[0] for cell in cells for name in re.findall(r"`(.*?)`", cell)]  # type: ignore[index]
+
+
+# Public names of `tiktoken.Encoding` 0.14.
+TIKTOKEN = """decode decode_batch decode_bytes decode_bytes_batch decode_single_token_bytes decode_tokens_bytes
+decode_with_offsets encode encode_batch encode_ordinary encode_ordinary_batch encode_single_token encode_to_numpy
+encode_with_unstable eot_token is_special_token max_token_value n_vocab name special_tokens_set
+token_byte_values""".split()
+
+
+@pytest.mark.parametrize("name", [*TIKTOKEN, "get_encoding", "encoding_for_model"])
+def test_a_name_of_tiktoken_is_here_or_says_what_is(name: str, encoding: HarmonyEncoding) -> None:
+    thing: Any = encoding if name in TIKTOKEN else openai_harmony
+    if hasattr(thing, name):
+        return
+    assert name in names_of_tiktoken()
+    with pytest.raises(AttributeError, match=f"'{name}'; here it is "):
+        getattr(thing, name)
+
+
+@pytest.mark.parametrize(
+    "name", ["apply_chat_template", "batch_decode", "convert_tokens_to_ids", "eos_token_id"]
+)
+def test_a_name_of_transformers_says_what_is_here(name: str, encoding: HarmonyEncoding) -> None:
+    with pytest.raises(AttributeError, match=f"'{name}'; here it is "):
+        getattr(encoding, name)
+
+
+def test_the_ways_of_the_encoding_run(encoding: HarmonyEncoding) -> None:
+    from openai_harmony._elsewhere import WAYS_OF_ENCODING
+
+    names: dict[str, Any] = {
+        **{name: getattr(encoding, name) for name in dir(encoding) if name[0] != "_"},
+        "encoding": encoding, "token": 12194, "tokens": [12194], "batch": [[12194]],
+        "texts": ["Hi"], "text": "Hi", "index": 1, "interop": openai_harmony.interop,
+        "messages": [HI], "numpy": pytest.importorskip("numpy"),
+    }  # fmt: skip
+    for name, way in WAYS_OF_ENCODING.items():
+        code, *_ = re.split(r", (?:or|and|anew) ", way)
+        assert eval(code, dict(names)) is not None, name
+
+
+def test_missing_attributes_are_missing_as_ever(encoding: HarmonyEncoding) -> None:
+    for thing in (encoding, MESSAGE, TURN, openai_harmony):
+        assert not hasattr(thing, "frobnicate")
+        with pytest.raises(AttributeError, match="no attribute 'frobnicate'$"):
+            thing.frobnicate  # type: ignore[attr-defined]  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "from openai_harmony.training import write_dataset; write_dataset.__call__",
+        "import openai_harmony; openai_harmony.training.render",
+        "import openai_harmony; openai_harmony.interop.responses.read",
+        "import openai_harmony; openai_harmony.grammar.TurnGrammar",
+        "import openai_harmony; openai_harmony.rollout.Rollout",
+        "import openai_harmony; openai_harmony.show.html",
+        "import openai_harmony; openai_harmony.adapters",
+        "import openai_harmony; openai_harmony.HarmonyEncoding, openai_harmony.__version__",
+        "from openai_harmony import *; Message, load_harmony_encoding",
+        "import openai_harmony._lowlevel as low; low.HarmonyEncoding('HarmonyGptOss').decode('x')",
+    ],
+)
+def test_the_first_thing_that_a_process_does(code: str) -> None:
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    expected = "tokens: expected a sequence of ints, got str" if "decode" in code else ""
+    assert expected in done.stderr if expected else (done.returncode, done.stderr) == (0, "")
+
+
+def test_importing_the_package_imports_no_models() -> None:
+    code = "import openai_harmony, sys; print('pydantic' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("False\n", "")
+
+
+def test_grammars_say_what_they_are() -> None:
+    rain = TurnGrammar([RAIN, "python"])
+    assert repr(rain) == "<TurnGrammar of functions.rain, python>"
+    assert repr(TurnGrammar()) == "<TurnGrammar of no tools>"
+    many = TurnGrammar([{"name": f"f{index}"} for index in range(12)])
+    assert repr(many).endswith("functions.f9 and 2 more>")
+    state = rain.state()
+    assert repr(state).startswith("<GrammarState: expects <|channel|>analysis<|message|>")
+    for token in [200005, 17196, 200008, 12194, 200002]:
+        state.feed(token)
+    assert repr(state) == "<GrammarState: complete>"
+
+
+def test_today_and_dates_are_read() -> None:
+    import datetime
+
+    for date in ("today", None, "2024-02-29", datetime.date(2026, 1, 31)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            chat_completions.read({"messages": [HI]}, date=date)
