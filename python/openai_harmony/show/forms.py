@@ -169,6 +169,9 @@ def _of_json(data: Any, form: Form | None, date: str | None) -> Recognized:
         data = {"messages": data}
     if not isinstance(data, dict):
         raise UnknownForm("expected an object or a list")
+    saved = data.get("fed", data.get("read"))
+    if isinstance(saved, dict) and "version" in data and form in (None, "tokens"):
+        return _of_saved(saved)
     for name in _TOKEN_FIELDS:
         if isinstance(data.get(name), list) and form in (None, "tokens"):
             return Recognized("tokens", _ids(data[name], name))
@@ -188,6 +191,14 @@ def _of_json(data: Any, form: Form | None, date: str | None) -> Recognized:
     if form == "harmony" or (form is None and _is_harmony(data)):
         return _of_harmony(data)
     return _of_request(data, form, date)
+
+
+def _of_saved(state: Mapping[str, Any]) -> Recognized:
+    """What was fed to a reply or a parser that ``to_bytes`` saved."""
+    match state:
+        case {"Tokens": {"tokens": list(tokens)}}:
+            return Recognized("tokens", _ids(tokens))
+    raise UnknownForm("a saved checkpoint has no tokens, so there is nothing to show")
 
 
 def _is_harmony(data: Mapping[str, Any]) -> bool:
