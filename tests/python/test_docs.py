@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import json
 import pydoc
 import re
 import shlex
@@ -353,3 +354,19 @@ def test_a_command_of_the_documents_runs(line: str, tmp_path: Path) -> None:
     )
     expected = 3 if "harmony diff" in line else 0
     assert done.returncode == expected, done.stderr
+
+
+@pytest.mark.parametrize("language", ["json", "toml", "yaml"])
+def test_files_of_the_documents_can_be_read(language: str) -> None:
+    """Settings and data that a reader copies."""
+    if language == "json":
+        load: Any = json.loads
+    elif language == "toml":
+        load = pytest.importorskip("tomllib", reason="Python 3.10 reads no TOML").loads
+    else:
+        yaml = pytest.importorskip("yaml", reason="PyYAML is not installed")
+        load = lambda text: list(yaml.safe_load_all(text))  # noqa: E731
+    for document in with_blocks(language):
+        for block in blocks(document):
+            if block.language == language:
+                assert load(block.text), f"{named(document)}:{block.line}"
