@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from array import array
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack, ExitStack
 from dataclasses import dataclass
@@ -70,7 +71,7 @@ class Prepared:
     """A request that is ready for the engine."""
 
     turn: Turn
-    prompt: list[int]
+    prompt: array[int]
     grammar: Constraint | None
     asked: list[SampleRequest]
     """For each answer."""
@@ -254,7 +255,7 @@ class Gateway:
 
     def _prepare(self, call: Call, body: Body, headers: dict[str, str]) -> Prepared:
         turn = call.read(body)
-        prompt: list[int] = []
+        prompt = array("I")
         most = self.settings.max_output_tokens, self.settings.max_answers
         try:
             prompt = self._prompt(turn)
@@ -268,13 +269,14 @@ class Gateway:
     def _count(self, call: Call, body: Body) -> int:
         return len(self._prompt(call.read(body)))
 
-    def _prompt(self, turn: Turn) -> list[int]:
+    def _prompt(self, turn: Turn) -> array[int]:
+        # A list of the millions of tokens that a body may have would hold up other answers.
         if not turn.may_truncate:
-            return turn.prompt(self.encoding)
+            return turn.prompt_array(self.encoding)
         context, asked = self.engine.context, turn.sampling.get("max_tokens")
         # The answer needs room, too: what is asked for, but at most half of the context.
         room = min(context // 2, self.settings.max_output_tokens, asked or context)
-        return turn.prompt(self.encoding, max_tokens=context - room)
+        return turn.prompt_array(self.encoding, max_tokens=context - room)
 
     async def _begin(self, prepared: Prepared, body: Body, call: Call) -> list[Answer]:
         """Answers whose first tokens are there, all of one id and time."""

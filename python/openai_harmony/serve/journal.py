@@ -7,7 +7,7 @@ import json
 import logging
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -50,7 +50,7 @@ class Record:
     first_token: float | None = None
     """Seconds from the beginning to the first token."""
     status: int = 0
-    prompt: list[int] = field(default_factory=list)
+    prompt: Sequence[int] = ()
     answers: list[Answer] = field(default_factory=list)
     stream: bool = False
     client_left: bool = False
@@ -90,7 +90,7 @@ class Record:
         if error := self.error or (broke and str(broke)):
             made["error"] = error
         if contents is not None:
-            made["prompt"] = contents.decode(self.prompt)
+            made["prompt"] = contents.decode(list(self.prompt))
             made["output"] = [_text(contents, reply.tokens) for reply in replies]
         return made
 

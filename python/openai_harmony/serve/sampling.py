@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from array import array
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
@@ -18,7 +19,7 @@ from openai_harmony.serve.refusals import RefusedError
 def requests(
     engine: Engine,
     turn: Turn,
-    prompt: list[int],
+    prompt: array[int],
     most_tokens: int,
     most_answers: int,
     grammar: Constraint | None = None,
@@ -46,10 +47,11 @@ def requests(
             len(prompt),
             engine.context,
         )
+    listed = prompt.tolist()
     tokens = min(left, most_tokens, left if limit is None else limit)
     return [
         SampleRequest(
-            prompt,
+            listed,
             tokens,
             turn.stop_token_ids,
             sampling,
