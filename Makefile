@@ -21,7 +21,7 @@ SOURCES := $(shell find src build.rs build Cargo.toml Cargo.lock python/src pyth
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-rust test-features test-python test-pythons test-frameworks test-engines test-agents test-adapters trainers check format lint types bench browser docs pictures package release fuzz laws clean tools
+.PHONY: help demo test test-rust test-features test-python test-pythons test-frameworks test-engines test-agents test-adapters trainers check format lint types bench browser docs pictures package release fuzz load simulate laws clean tools
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -45,6 +45,9 @@ fuzz: tools ## fuzz the parser and the readers of requests; FUZZ_SECONDS=60 sets
 
 simulate: $(VENV)/.dev $(VENV)/.built ## the gateway in new simulated worlds; SECONDS=60 sets for how long
 	cd tests/python && $(CURDIR)/$(BIN)/python -m simulation.worlds --seconds $(or $(SECONDS),60)
+
+load: $(VENV)/.dev $(VENV)/.built ## the gateway under load: 1,064 streams, hostile requests, one chain from 24 clients; STORE=postgresql+psycopg://… for that
+	cd tests/python && for kind in mixed attacks "chain $(if $(STORE),--store $(STORE))"; do $(CURDIR)/$(BIN)/python -m simulation.load $$kind || exit 1; done
 
 laws: tools ## try the laws on LAWS_CASES=20000 new random cases
 	SMALL_WORLDS=$(or $(SMALL_WORLDS),7) PROPTEST_CASES=$(or $(LAWS_CASES),20000) cargo test --release --workspace --features arrow

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -104,4 +105,29 @@ def test_more_connections_than_descriptors(tmp_path: Path) -> None:
             resource.setrlimit(resource.RLIMIT_NOFILE, before)
         for _ in range(700):
             stack.enter_context(connected(port, b"GET / HTTP/1.1\r\n"))
+        is_answered(port)
+
+
+def test_no_descriptors_at_all(tmp_path: Path) -> None:
+    """New connections wait, and a line of the log a second says so; then they are answered."""
+    resource = pytest.importorskip("resource")
+    if not hasattr(resource, "prlimit"):
+        pytest.skip("this system has no limits of other processes")
+    records, log = tmp_path / "recorded.jsonl", tmp_path / "log"
+    records.write_text(json.dumps({"match": "", "text": HELLO}))
+    with command("--engine", f"replay={records}", log=log) as (url, process):
+        port = int(url.rpartition(":")[2])
+        used = len(list(Path(f"/proc/{process.pid}/fd").iterdir()))
+        resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (used + 5, used + 5))
+        held = [connected(port, b"GET / HTTP/1.1\r\n") for _ in range(20)]
+        deadline = time.monotonic() + 60
+        while "out of file descriptors: new connections wait" not in log.read_text():
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        for one in held:
+            one.settimeout(0.01)
+            with pytest.raises(TimeoutError):
+                one.recv(1)  # none is closed
+        for one in held:
+            one.close()
         is_answered(port)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import logging
 import random
 import sys
 import tempfile
@@ -231,6 +232,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=60, help="how long to look")
     parser.add_argument("--seed", type=int, help="only this world")
     options = parser.parse_args()
+    logging.disable()  # faults are what worlds are made of
     with tempfile.TemporaryDirectory() as folder:
         worlds = Worlds(Path(folder))
         with simulated(worlds.current):
