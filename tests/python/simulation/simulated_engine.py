@@ -6,7 +6,7 @@ import asyncio
 import json
 import random
 from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -109,7 +109,9 @@ class SimulatedClient:
             await asyncio.sleep(self._chance.choice((0.0, 0.05, 1.0)))
             if plan.fault == "unreachable":
                 raise ClientError("cannot be reached: refused", 503)
-            yield SimulatedResponse(self._kind, plan, most, self._chance, self._timeout)
+            response = SimulatedResponse(self._kind, plan, most, self._chance, self._timeout)
+            async with aclosing(response.parts):
+                yield response
         finally:
             self.open -= 1
 
@@ -126,13 +128,13 @@ class SimulatedResponse:
         self._kind, self._plan, self._most = kind, plan, most
         self._chance, self._timeout = chance, timeout
         self.status = {"busy": 429, "refused": 400, "down": 503}.get(plan.fault or "", 200)
-        self._parts = self._cut()
+        self.parts = self._cut()
 
     async def beginning(self) -> bytes:
         return b'{"error": {"message": "said the engine"}}'
 
     async def read(self) -> bytes:
-        return await anext(self._parts, b"")
+        return await anext(self.parts, b"")
 
     async def _cut(self) -> AsyncGenerator[bytes, None]:
         """The bytes, cut anywhere, with pauses, up to the fault."""
