@@ -389,8 +389,7 @@ fn repairs_of_a_step_are_where_they_were_sampled() {
         step.repairs.into_iter().map(|repair| (repair.kind.name(), repair.span)).collect::<Vec<_>>()
     };
     let malformed = "<|channel|>final Hi<|return|>";
-    let [(kind, span)] = &spans("<|start|>assistant", malformed)[..] else { panic!() };
-    assert_eq!((*kind, span.clone()), ("missing_message", 2..3));
+    assert_eq!(spans("<|start|>assistant", malformed), [("missing_message", 2..3)]);
     // Behind what the prompt has of the message, and behind other messages of the sample.
     let begun = "<|start|>assistant<|channel|>final<|message|>It";
     let sampled = [" is.<|end|><|start|>assistant", malformed].concat();

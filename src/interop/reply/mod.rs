@@ -22,11 +22,11 @@ mod saved;
 mod sort;
 mod stop;
 mod thinking;
+mod timer;
 
 pub use options::{Clock, MakeId, ReplyOptions};
 
 use std::fmt::Debug;
-use std::time::Duration;
 
 use serde_json::Value;
 
@@ -34,6 +34,7 @@ use self::ids::Ids;
 use self::options::seconds_now;
 use self::sort::Sorter;
 use self::thinking::ThinkingBudget;
+use self::timer::Timer;
 use super::answer::{
     AnswerState, FinishReason, Framing, Head, Outcome, Sink, Usage, check, write_json,
 };
@@ -495,54 +496,4 @@ impl End<'_> {
         status: 500,
         message: "The answer was aborted before its end.",
     };
-}
-
-/// Times the answer.
-#[derive(Debug)]
-struct Timer {
-    clock: Clock,
-    /// What had passed when the reply was taken up.
-    before: Duration,
-    start: Duration,
-    first_token: Option<Duration>,
-    end: Duration,
-}
-
-impl Timer {
-    fn start(clock: Clock) -> Self {
-        let start = clock.now();
-        Self { clock, before: Duration::ZERO, start, first_token: None, end: start }
-    }
-
-    fn now(&self) -> Duration {
-        self.before.saturating_add(self.clock.now())
-    }
-
-    fn first_token(&mut self) {
-        if self.first_token.is_none() {
-            self.first_token = Some(self.now());
-        }
-    }
-
-    fn end(&mut self) {
-        self.end = self.now();
-    }
-
-    /// How long ago the reply began, and when the first token came, counted from then.
-    fn elapsed(&self) -> (Duration, Option<Duration>) {
-        let since = |moment: Duration| moment.saturating_sub(self.start);
-        (since(self.now()), self.first_token.map(since))
-    }
-
-    /// Resumes from what another timer gave as [`Self::elapsed`].
-    fn resume(&mut self, elapsed: Duration, first_token: Option<Duration>) {
-        self.before = elapsed;
-        self.first_token = first_token.map(|after| self.start.saturating_add(after));
-    }
-
-    /// Of the prompt and of the answer.
-    fn durations(&self) -> [Duration; 2] {
-        let first = self.first_token.unwrap_or(self.end);
-        [first.saturating_sub(self.start), self.end.saturating_sub(first)]
-    }
 }

@@ -3,19 +3,27 @@
 //! A reader adds what it finds in the order of its API; [`History`] makes messages of it. Harmony has
 //! no ids for calls, so each result goes directly after its call: c1 c2 r2 r1 becomes c1 r1 c2 r2.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+mod pairs;
+mod write;
 
+use std::collections::HashSet;
+
+use self::pairs::Pairs;
+use self::write::{continued_call, write};
 use super::field::{BodyField, BodyObject};
-use super::names::{Tool, ToolId, ToolNames};
+use super::names::{ToolId, ToolNames};
 use super::prompts::PromptForm;
 use super::texts::Texts;
-use super::tools::{Functions, NO_ARGUMENTS, arguments_in_harmony, call_header, call_prefill};
+use super::tools::Functions;
 use super::{ToolKind, Unused, UnusedReason};
 use crate::Prefill;
 use crate::brief::Brief;
-use crate::chat::{ANALYSIS, Author, COMMENTARY, DeveloperContent, FINAL, Message, Role};
+use crate::chat::{ANALYSIS, COMMENTARY, FINAL, Message};
 use crate::error::{ErrorKind, Result};
 use crate::path::Path;
+
+/// The name of a tool that a result does not name.
+const UNKNOWN: &str = "unknown";
 
 /// The messages before the answer.
 #[derive(Debug, Default)]
@@ -348,197 +356,5 @@ impl History {
                 None
             }
         }
-    }
-}
-
-/// The beginning of a call that the model continues.
-fn continued_call(call: HistoryCall, names: &ToolNames) -> Option<Prefill> {
-    let tool = names.by_name(&call.tool.name, call.tool.namespace.as_deref())?;
-    let mut arguments = call.arguments;
-    if arguments == NO_ARGUMENTS {
-        // There were none yet.
-        arguments.clear();
-    } else if call.kind == ToolKind::Custom {
-        // The end of the string that the input is in, and of the object.
-        arguments.truncate(arguments.len() - "\"}".len());
-    }
-    Some(call_prefill(tool).with_text(arguments))
-}
-
-/// Writes an item as messages.
-fn write(
-    item: HistoryItem,
-    names: &ToolNames,
-    functions: &mut Functions,
-    messages: &mut Vec<Message>,
-) {
-    let developer = |content| Message::from_role_and_content(Role::Developer, content);
-    messages.push(match item {
-        HistoryItem::Instructions(text) => {
-            developer(DeveloperContent::new().with_instructions(text))
-        }
-        HistoryItem::Added(tools) => {
-            let Some(content) = added(&tools, names, functions) else { return };
-            developer(content)
-        }
-        HistoryItem::Removed(id) => {
-            let Some(tool) = names.by_name(&id.name, None) else { return };
-            if !functions.remove(id) {
-                return;
-            }
-            let text = format!("The tool {} is not available any longer.", tool.recipient);
-            developer(DeveloperContent::new().with_instructions(text))
-        }
-        HistoryItem::User { texts, name } => {
-            let message = Message::from_role_and_contents(Role::User, texts.into_contents());
-            Message { author: Author { role: Role::User, name }, ..message }
-        }
-        HistoryItem::Said(channel, texts) => {
-            let message = Message::from_role_and_contents(Role::Assistant, texts.into_contents());
-            message.with_channel(channel)
-        }
-        HistoryItem::Call(call) => return write_call(call, names, messages),
-        HistoryItem::Stray(tool, text) => {
-            // All tools of the history have names.
-            let Some(tool) = names.by_name(&tool.name, tool.namespace.as_deref()) else { return };
-            result_of(tool, text)
-        }
-    });
-}
-
-/// The result of a tool.
-fn result_of(tool: &Tool, text: String) -> Message {
-    let (channel, _) = call_header(tool);
-    Message::from_author_and_content(Author::new(Role::Tool, tool.recipient.as_str()), text)
-        .with_recipient(Role::Assistant.as_str())
-        .with_channel(channel)
-}
-
-/// The name of a tool that a result does not name.
-const UNKNOWN: &str = "unknown";
-
-/// Declares tools, or announces that they are back.
-fn added(
-    tools: &[ToolId],
-    names: &ToolNames,
-    functions: &mut Functions,
-) -> Option<DeveloperContent> {
-    let back = tools.iter().filter(|tool| functions.is_back(tool));
-    let back = back.filter_map(|tool| names.by_name(&tool.name, None));
-    let back = back.map(|tool| format!("The tool {} is available again.", tool.recipient));
-    let back: Vec<_> = back.collect();
-    let mut content = DeveloperContent::new();
-    if !back.is_empty() {
-        content = content.with_instructions(back.join("\n"));
-    }
-    if let Some(tools) = functions.take_later(tools) {
-        content = content.with_tools(tools);
-    }
-    (content != DeveloperContent::new()).then_some(content)
-}
-
-/// Writes a call, and its result after it.
-fn write_call(call: HistoryCall, names: &ToolNames, messages: &mut Vec<Message>) {
-    let HistoryCall { tool, arguments, result, .. } = call;
-    // All tools that were called have names.
-    let Some(tool) = names.by_name(&tool.name, tool.namespace.as_deref()) else { return };
-    let (channel, content_type) = call_header(tool);
-    let text = arguments_in_harmony(tool, arguments);
-    messages.push(
-        Message::from_role_and_content(Role::Assistant, text)
-            .with_channel(channel)
-            .with_recipient(tool.recipient.as_str())
-            .with_content_type(content_type),
-    );
-    if let Some((result, _)) = result {
-        messages.push(result_of(tool, result));
-    }
-}
-
-/// The calls that wait for results, by what results may name.
-///
-/// A result answers the nearest earlier call of its id that has no result yet: some servers give all calls one id. Of
-/// several with no result in between, in one message or in several, the oldest comes first. Results without an id go by
-/// the tool's name, then by their order, and so do those with an id that no call has, among the calls without one.
-#[derive(Debug, Default)]
-struct Pairs {
-    /// Counts the results that were read: calls between two of them are a group.
-    group: usize,
-    /// The indices of the calls without a result.
-    unanswered: HashSet<usize>,
-    waiting: HashMap<PairKey, Waiting>,
-}
-
-/// What a call is found by, the tool by its name, or by the spelling that harmony may have given it; `bool`: among the
-/// calls without an id.
-#[derive(Debug, PartialEq, Eq, Hash)]
-enum PairKey {
-    Id(String),
-    Tool(ToolId, bool),
-    Spelled(ToolId, bool),
-    Order(bool),
-}
-
-impl PairKey {
-    fn of_tool(tool: &ToolId, without_id: bool) -> [Self; 2] {
-        [Self::Tool(tool.clone(), without_id), Self::Spelled(tool.spelled(), without_id)]
-    }
-}
-
-/// Calls by their indices, in groups of those with no result in between.
-#[derive(Debug, Default)]
-struct Waiting(Vec<(usize, VecDeque<usize>)>);
-
-impl Waiting {
-    fn push(&mut self, group: usize, call: usize) {
-        match self.0.last_mut() {
-            Some((last, calls)) if *last == group => calls.push_back(call),
-            _ => self.0.push((group, VecDeque::from([call]))),
-        }
-    }
-
-    /// The first call of the last group that has calls without results. What has been answered
-    /// by another key is dropped on the way, each once.
-    fn take(&mut self, unanswered: &HashSet<usize>) -> Option<usize> {
-        while let Some((_, calls)) = self.0.last_mut() {
-            while let Some(call) = calls.pop_front() {
-                if unanswered.contains(&call) {
-                    return Some(call);
-                }
-            }
-            self.0.pop();
-        }
-        None
-    }
-}
-
-impl Pairs {
-    /// A call, by its index among the items of the history.
-    fn call(&mut self, call: usize, id: Option<&String>, tool: &ToolId) {
-        self.unanswered.insert(call);
-        let by_name = |without_id| {
-            let [exact, spelled] = PairKey::of_tool(tool, without_id);
-            [exact, spelled, PairKey::Order(without_id)]
-        };
-        let by_id = id.map(|id| PairKey::Id(id.clone()));
-        let without_id = id.is_none().then(|| by_name(true));
-        for key in by_name(false).into_iter().chain(by_id).chain(without_id.into_iter().flatten()) {
-            self.waiting.entry(key).or_default().push(self.group, call);
-        }
-    }
-
-    /// The call that a result answers, which from now on has one.
-    fn answered(&mut self, id: Option<&str>, tool: Option<&ToolId>) -> Option<usize> {
-        self.group += 1;
-        let by_id = id.map(|id| PairKey::Id(id.to_owned()));
-        let by_id = by_id.filter(|key| self.waiting.contains_key(key));
-        let keys = match (by_id, tool) {
-            (Some(key), _) => vec![key],
-            (None, Some(tool)) => PairKey::of_tool(tool, id.is_some()).into(),
-            (None, None) => vec![PairKey::Order(id.is_some())],
-        };
-        let call = keys.iter().find_map(|key| self.waiting.get_mut(key)?.take(&self.unanswered))?;
-        self.unanswered.remove(&call);
-        Some(call)
     }
 }

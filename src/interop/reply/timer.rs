@@ -1,0 +1,55 @@
+//! How long an answer takes, as Ollama's API has it.
+
+use std::time::Duration;
+
+use super::Clock;
+
+/// Times the answer.
+#[derive(Debug)]
+pub(super) struct Timer {
+    clock: Clock,
+    /// What had passed when the reply was taken up.
+    before: Duration,
+    start: Duration,
+    first_token: Option<Duration>,
+    end: Duration,
+}
+
+impl Timer {
+    pub(super) fn start(clock: Clock) -> Self {
+        let start = clock.now();
+        Self { clock, before: Duration::ZERO, start, first_token: None, end: start }
+    }
+
+    fn now(&self) -> Duration {
+        self.before.saturating_add(self.clock.now())
+    }
+
+    pub(super) fn first_token(&mut self) {
+        if self.first_token.is_none() {
+            self.first_token = Some(self.now());
+        }
+    }
+
+    pub(super) fn end(&mut self) {
+        self.end = self.now();
+    }
+
+    /// How long ago the reply began, and when the first token came, counted from then.
+    pub(super) fn elapsed(&self) -> (Duration, Option<Duration>) {
+        let since = |moment: Duration| moment.saturating_sub(self.start);
+        (since(self.now()), self.first_token.map(since))
+    }
+
+    /// Resumes from what another timer gave as [`Self::elapsed`].
+    pub(super) fn resume(&mut self, elapsed: Duration, first_token: Option<Duration>) {
+        self.before = elapsed;
+        self.first_token = first_token.map(|after| self.start.saturating_add(after));
+    }
+
+    /// Of the prompt and of the answer.
+    pub(super) fn durations(&self) -> [Duration; 2] {
+        let first = self.first_token.unwrap_or(self.end);
+        [first.saturating_sub(self.start), self.end.saturating_sub(first)]
+    }
+}
