@@ -8,6 +8,7 @@ import json
 import pydoc
 import re
 import shlex
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -320,6 +321,8 @@ FILES = {
     "sampled.txt": "<|channel|>final<|message|>4.<|return|>",
     "ours.json": "[1, 2]",
     "theirs.txt": "1 3",
+    "keys.txt": "a-key-of-some-length",
+    "recorded.jsonl": '{"match": "", "text": "<|channel|>final<|message|>Hello.<|return|>"}',
 }
 """What the commands of the documents name."""
 
@@ -340,18 +343,27 @@ def commands() -> list[Any]:
 
 @pytest.mark.parametrize("line", commands())
 def test_a_command_of_the_documents_runs(line: str, tmp_path: Path) -> None:
-    """As printed; of servers, which would not end, the arguments are read."""
+    """As printed; servers, which would not end, with `--check`, and without an engine to find."""
     for name, text in FILES.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
     program = f"{sys.executable} -m openai_harmony"
     command = re.sub(r"(^|\| )harmony\b", lambda found: f"{found[1]}{program}", line)
-    if re.search(r"harmony (serve|playground)\b", line):
+    if "transformers=" in line or "harmony playground" in line:  # a model of 14 GB; no `--check`
         parser, _ = run._parsers("harmony", shlex.split(line)[1:])
         assert callable(parser.parse_args(shlex.split(line)[1:]).run)
         return
+    if "harmony serve" in line:
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        command = re.sub(r"127\.0\.0\.1:\d+", "127.0.0.1:9", command) + f" --port {port} --check"
     done = subprocess.run(
         command, shell=True, cwd=tmp_path, capture_output=True, text=True, check=False
     )
+    if "harmony serve" in line and "http://" in line:
+        bad = [one for one in done.stdout.splitlines() if not one.startswith("ok ")]
+        assert done.returncode == 1, done
+        assert [one.partition(":")[0] for one in bad] == ["BAD   engine"]
+        return
     expected = 3 if "harmony diff" in line else 0
     assert done.returncode == expected, done.stderr
 
