@@ -89,6 +89,11 @@ class HarmonyTokenizer(transformers.PreTrainedTokenizer):  # type: ignore[misc]
         """How many ids the model has, special ones included."""
         return _SIZE
 
+    @property
+    def all_special_tokens(self) -> list[str]:
+        """All that ``skip_special_tokens`` skips, not only those that have an attribute."""
+        return [str(token) for token in self._added_tokens_decoder.values() if token.special]
+
     def __repr__(self) -> str:
         return f"HarmonyTokenizer(name_or_path={self.name_or_path!r}, {len(self)} tokens)"
 
@@ -178,7 +183,8 @@ class HarmonyTokenizer(transformers.PreTrainedTokenizer):  # type: ignore[misc]
             InvalidRequestError: A message that chat completions do not have, with its path.
             ValueError: Another variable, ``documents``, or options that exclude one another.
         """
-        if chat_template is not None or self.chat_template != _own_template():
+        # Engines give the tokenizer its own.
+        if (self.chat_template if chat_template is None else chat_template) != _own_template():
             if return_assistant_tokens_mask:
                 raise ValueError("return_assistant_tokens_mask: not with a chat template of yours")
             return super().apply_chat_template(
