@@ -11,6 +11,10 @@ use crate::parse::ParserOptions;
 /// `analysisI must add.assistantfinal4`.
 fn is_stripped(text: &str) -> bool {
     let role = Role::Assistant.as_str();
+    // Whether a text has a word is found several times faster than where.
+    if !text.contains(role) {
+        return false;
+    }
     let mut roles = text.match_indices(role).map(|(place, _)| &text[place + role.len()..]);
     roles.any(|rest| CHANNELS.iter().any(|channel| rest.starts_with(channel)))
 }

@@ -1,6 +1,8 @@
 //! Chat messages in the shapes that data sets on hubs have -> a conversation, by the reader of chat completions.
 
-use super::columns::{Columns, IDENTITY, LABELS, PAIRS, SETTINGS, TEMPLATE, TOOLS};
+use super::columns::{
+    Columns, IDENTITY, LABELS, PAIRS, SETTINGS, TEMPLATE, TOOLS, is_of_preferences,
+};
 use super::conversation::{Answer, RowMessages};
 use super::invalid;
 use super::loss::read_flag;
@@ -42,6 +44,9 @@ pub(super) fn read_preference(
 /// Refuses rows whose messages are the prompt of two answers, since its earlier answers would be trained and nothing else,
 /// and those whose label says that the answer is a bad one.
 fn refuse_preferences(columns: &Columns<'_, '_>) -> Result<()> {
+    if !columns.may_have(is_of_preferences) {
+        return Ok(());
+    }
     // Numbers under the common name are mostly classes.
     let is_bad = |key, label: &BodyField<'_, '_>| {
         let is_flag = key != LABELS[0] || matches!(label.value(), Value::Bool(_));

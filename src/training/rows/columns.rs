@@ -56,8 +56,13 @@ pub(super) const LABELS: [&str; 2] = ["label", "kto_tag"];
 /// Whether rows of chats and of preferences have a column of this name read.
 pub(super) fn is_read(name: &str) -> bool {
     let named = [HISTORY, TOOLS, IDENTITY, TEMPLATE];
-    let lists = [&MESSAGES[..], &QUESTIONS, &ANSWERS, &SYSTEM, &SETTINGS, &named, &MEDIA, &LABELS];
-    lists.iter().any(|names| names.contains(&name))
+    let lists = [&MESSAGES[..], &QUESTIONS, &ANSWERS, &SYSTEM, &SETTINGS, &named, &MEDIA];
+    lists.iter().any(|names| names.contains(&name)) || is_of_preferences(name)
+}
+
+/// The same of those that only rows of preferences have.
+pub(super) fn is_of_preferences(name: &str) -> bool {
+    LABELS.contains(&name)
         || PAIRS.iter().any(|(chosen, rejected)| [*chosen, *rejected].contains(&name))
 }
 
@@ -103,6 +108,12 @@ impl<'v, 'p> Columns<'v, 'p> {
             _ => true,
         };
         self.row.as_ref()?.get(self.name(key)).filter(is_number)
+    }
+
+    /// Whether there may be a column of such a name, found by one walk through those that are there.
+    pub(super) fn may_have(&self, is_it: impl Fn(&str) -> bool) -> bool {
+        let mut columns = self.row.iter().flat_map(|row| row.members().iter());
+        !self.map.is_empty() || columns.any(|(name, _)| is_it(name))
     }
 
     /// How the row names a column.
@@ -169,6 +180,9 @@ impl<'v, 'p> Columns<'v, 'p> {
 
     /// Refuses what harmony has no place for.
     pub(super) fn refuse_media(&self) -> Result<()> {
+        if !self.may_have(is_media) {
+            return Ok(());
+        }
         let is_something = |field: &BodyField<'_, '_>| match field.value() {
             Value::Array(items) => !items.is_empty(),
             Value::String(text) => !text.is_empty(),

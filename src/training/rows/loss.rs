@@ -54,6 +54,10 @@ pub(super) fn is_trained(message: &BodyObject<'_, '_>, content: &str) -> Result<
 }
 
 fn of_object(object: &BodyObject<'_, '_>) -> Result<Option<bool>> {
+    // Most messages have none, which one walk through their members finds.
+    if !object.members().iter().any(|(name, _)| is_flag(name)) {
+        return Ok(None);
+    }
     if let Some(detail) = object.get(DETAIL)
         && detail.at().as_array().is_none_or(|parts| !parts.is_empty())
     {
