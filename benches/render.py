@@ -9,6 +9,7 @@ makes such an environment. Times are of the servers' processes, which take turns
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
 import os
 import subprocess
@@ -25,6 +26,7 @@ from beside_vllm import body as long_body
 from openai_harmony import load_harmony_encoding
 
 ROOT = Path(__file__).parents[1]
+CONNECTIONS = 64
 CHAT = "/v1/chat/completions"
 SAID = "<|channel|>analysis<|message|>{}<|end|><|start|>assistant<|channel|>final<|message|>{}<|return|>"
 
@@ -39,33 +41,54 @@ def bodies() -> dict[str, tuple[str, str]]:
     sampled = encoding.encode(text, allowed_special="all")
     choice = {"index": 0, "token_ids": sampled, "finish_reason": "stop"}
     answer = {"request_id": "r", "choices": [choice]}
-    prompt = list(range(1000, 1240))
-    rows = {
-        "render, 240 tokens": (f"{CHAT}/render", short),
-        "render, 13,000 tokens": (f"{CHAT}/render", long),
+    return {
+        "render, 240 tokens": (f"{CHAT}/render", json.dumps(short)),
+        "render, 13,000 tokens": (f"{CHAT}/render", json.dumps(long)),
         "derender, 1,400 tokens": (
             f"{CHAT}/derender",
-            {"generate_response": answer, "chat_request": short},
+            json.dumps({"generate_response": answer, "chat_request": short}),
         ),
     }
-    for count in (100, 1000):
-        state = {
-            "output_token_ids": sampled[:count],
-            "output_chunk_lens": [1] * count,
-            "role_sent": True,
-        }
-        chunk = {"request_id": "r", "choices": [{"index": 0, "token_ids": [sampled[count]]}]}
-        rows[f"a token after {count:,}"] = (
-            f"{CHAT}/derender",
-            {
-                "stream": True,
-                "generate_chunk": chunk,
-                "chat_request": short,
-                "prompt_token_ids": prompt,
-                "stream_state": state,
-            },
-        )
-    return {name: (path, json.dumps(body)) for name, (path, body) in rows.items()}
+
+
+def chunk(count: int) -> dict[str, Any]:
+    """A token after so many others, with the state of vLLM's form, each token a chunk of its own."""
+    encoding = load_harmony_encoding("HarmonyGptOss")
+    text = SAID.format("Let me think about it. " * 60, "The answer is here now. " * (count // 5))
+    sampled = encoding.encode(text, allowed_special="all")[: count + 1]
+    state = {
+        "output_token_ids": sampled[:-1],
+        "output_chunk_lens": [1] * count,
+        "role_sent": True,
+    }
+    return {
+        "stream": True,
+        "generate_chunk": {
+            "request_id": "r",
+            "choices": [{"index": 0, "token_ids": sampled[-1:]}],
+        },
+        "chat_request": {"messages": [{"role": "user", "content": "Hi " * 150}]},
+        "prompt_token_ids": list(range(1000, 1240)),
+        "stream_state": state,
+    }
+
+
+def with_own_state(server: Server, body: dict[str, Any]) -> dict[str, Any]:
+    """The same with the key that this library's answers have beside vLLM's."""
+    given = body["stream_state"]
+    first = {**body, "stream_state": None}
+    choice = {"index": 0, "token_ids": given["output_token_ids"]}
+    first["generate_chunk"] = {"request_id": "r", "choices": [choice]}
+    made = server.client.post(f"{CHAT}/derender", json=first).json()["stream_state"]
+    return {**body, "stream_state": {**given, "harmony": made["harmony"]}}
+
+
+def without_tokens(body: dict[str, Any]) -> dict[str, Any]:
+    """The same of a client whose states only this library reads."""
+    state = body["stream_state"].items()
+    kept = {name: field for name, field in state if not name.startswith("output_")}
+    rest = {name: field for name, field in body.items() if name != "prompt_token_ids"}
+    return {**rest, "stream_state": kept}
 
 
 def cpu_of(process: int) -> float:
@@ -95,6 +118,32 @@ class Server:
     def __exit__(self, *error: object) -> None:
         self._process.terminate()
         self._process.wait(30)
+
+    def rate(self, path: str, body: str, count: int) -> float:
+        """Requests in a second of the server's CPU, over many connections at once."""
+        raw = body.encode()
+        url = self.client.base_url
+        head = f"POST {path} HTTP/1.1\r\nhost: {url.host}:{url.port}\r\n"
+        head += f"content-type: application/json\r\ncontent-length: {len(raw)}\r\n\r\n"
+        request = head.encode() + raw
+
+        async def ask() -> None:
+            reader, writer = await asyncio.open_connection(url.host, url.port)
+            for _ in range(count):
+                writer.write(request)
+                answer = await reader.readuntil(b"\r\n\r\n")
+                if b" 200 " not in answer.splitlines()[0]:
+                    raise SystemExit(f"{path}: {answer!r}")
+                length = answer.lower().partition(b"content-length:")[2].split()[0]
+                await reader.readexactly(int(length))
+            writer.close()
+
+        async def all_of_them() -> None:
+            await asyncio.gather(*(ask() for _ in range(CONNECTIONS)))
+
+        before = cpu_of(self._process.pid)
+        asyncio.run(all_of_them())
+        return 1000 * count * CONNECTIONS / (cpu_of(self._process.pid) - before)
 
     def cost(self, path: str, body: str, count: int) -> float:
         """Milliseconds of CPU for a request."""
@@ -142,10 +191,33 @@ def measure(python: str, folder: str) -> None:
     environment.pop("PYTHONPATH", None)
     print(f"{'ms of CPU a request':24} {'vLLM':>8} {'this':>8} {'ratio':>7}")
     with Server(theirs, 8791, environment) as vllm, Server(ours, 8792, {**os.environ}) as this:
-        for name, (path, body) in bodies().items():
-            pairs = [(vllm.cost(path, body, 20), this.cost(path, body, 200)) for _ in range(3)]
-            slow, fast = (min(times) for times in zip(*pairs))
-            print(f"{name:24} {slow:8.2f} {fast:8.3f} {slow / fast:6.0f}x")
+        path = f"{CHAT}/derender"
+        for name, (at, body) in bodies().items():
+            show(name, *cheapest(vllm, this, at, body, body))
+        for count in (100, 1000):
+            asked = chunk(count)
+            kept = json.dumps(with_own_state(this, asked))
+            name = f"a token after {count:,}"
+            show(name, *cheapest(vllm, this, path, json.dumps(asked), kept))
+        for count in (100, 30_000):
+            own = without_tokens(with_own_state(this, chunk(count)))
+            cost = min(this.cost(path, json.dumps(own), 200) for _ in range(3))
+            print(f"{f'own state, after {count:,}':33} {cost:8.3f}", flush=True)
+        print(f"requests in a second of one core, {CONNECTIONS} connections")
+        for name, (at, body) in bodies().items():
+            fast, slow = this.rate(at, body, 20), vllm.rate(at, body, 1)
+            print(f"{name:24} {slow:8.0f} {fast:8.0f} {fast / slow:6.1f}x", flush=True)
+
+
+def cheapest(vllm: Server, this: Server, path: str, theirs: str, ours: str) -> tuple[float, float]:
+    """The least cost of a request of three times, in turns."""
+    pairs = [(vllm.cost(path, theirs, 20), this.cost(path, ours, 200)) for _ in range(3)]
+    slow, fast = (min(times) for times in zip(*pairs))
+    return slow, fast
+
+
+def show(name: str, slow: float, fast: float) -> None:
+    print(f"{name:24} {slow:8.2f} {fast:8.3f} {slow / fast:6.1f}x", flush=True)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ use serde_json::{Map, Value as Tree, json};
 
 use super::forms::{Choice, MOST_CHOICES, count, ids};
 use super::merge::merged;
-use super::state::{Own, StreamState};
+use super::state::{Own, StreamState, raw};
 use super::{
     DerenderOptions, check_context, only_choice, request_id, write_chunk, write_head, write_usage,
 };
@@ -117,8 +117,9 @@ pub(super) fn chunk(
             let mut reply = resumed(&turn, encoding, choice, &state, id, options)?;
             let made = next(&mut reply, choice, &turn, &mut state)?;
             state.add(&choice.tokens);
-            let (reply, tokens) = (reply.to_checkpoint()?, reply.usage().completion_tokens);
-            state.harmony = Some(Own { prompt, tokens, reply: Json::written(&reply) });
+            let tokens = reply.usage().completion_tokens;
+            let reply = raw(String::from_utf8_lossy(&reply.to_checkpoint()?).into_owned())?;
+            state.harmony = Some(Own { prompt, tokens, reply });
             Some(Tree::Object(made))
         }
         None => None,
@@ -145,8 +146,8 @@ fn resumed(
         }
         return Ok(reply);
     };
-    let saved = own.reply.to_string();
-    Reply::from_carried(turn, encoding, saved.as_bytes(), (id, choice.index, own.tokens))
+    let saved = own.reply.get().as_bytes();
+    Reply::from_carried(turn, encoding, saved, (id, choice.index, own.tokens))
 }
 
 /// What a chunk adds, as a choice of one chunk.

@@ -6,11 +6,12 @@
 //! answers then have none either.
 
 use serde::Serialize;
+use serde_json::value::RawValue;
 
 use super::forms;
 use crate::error::Result;
-use crate::interop::Json;
 use crate::interop::field::{BodyField, BodyObject};
+use crate::saved::invalid;
 use crate::tokenizer::TokenId;
 
 /// As many as vLLM takes.
@@ -45,7 +46,7 @@ pub(super) struct Own {
     /// How many tokens the prompt has, and how many came since.
     pub(super) prompt: usize,
     pub(super) tokens: usize,
-    pub(super) reply: Json,
+    pub(super) reply: Box<RawValue>,
 }
 
 impl StreamState {
@@ -130,9 +131,14 @@ impl Own {
             let found = forms::count(own, key)?;
             found.map_or_else(|| own.required(key).map(|_| 0), Ok)
         };
-        let reply = Json::copy(own.required("reply")?.at());
-        Ok(Self { prompt: required("prompt")?, tokens: required("tokens")?, reply })
+        let reply = own.required("reply")?.at().to_json();
+        Ok(Self { prompt: required("prompt")?, tokens: required("tokens")?, reply: raw(reply)? })
     }
+}
+
+/// JSON as it is.
+pub(super) fn raw(json: String) -> Result<Box<RawValue>> {
+    RawValue::from_string(json).map_err(|error| invalid(error.to_string()))
 }
 
 /// The lengths of the chunks, which add up to all tokens.
