@@ -21,7 +21,7 @@ SOURCES := $(shell find src build.rs build Cargo.toml Cargo.lock python/src pyth
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-rust test-features test-python test-pythons test-frameworks test-engines test-agents test-adapters trainers check format lint types bench browser docs pictures package release fuzz load simulate laws clean tools
+.PHONY: help demo test test-rust test-features test-python test-pythons test-frameworks test-engines test-agents test-adapters trainers check format lint types bench browser docs pictures package release fuzz load simulate laws wasm clean tools
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -54,6 +54,15 @@ laws: tools ## try the laws on LAWS_CASES=20000 new random cases
 
 browser: $(VENV)/.dev $(VENV)/.built $(VENV)/.browser ## the playground in a real browser: Debian's chromium and chromium-driver
 	$(BIN)/python -m pytest -rs tests/browser
+
+# The target has no source of random numbers: the yardsticks of tests that ask for one are built, and not run.
+WASM = CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER="node .ci/wasm.mjs" \
+  CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS='--cfg getrandom_backend="unsupported"'
+wasm: ## the corpus, requests and answers in Node, as wasm32-unknown-unknown: `rustup target add` that, and Node 20
+	@if ! test -d "$$(rustc --print target-libdir --target wasm32-unknown-unknown)"; then \
+	  echo "not tested: rustup target add wasm32-unknown-unknown"; \
+	elif ! command -v node >/dev/null; then echo "not tested: node is missing"; \
+	else $(WASM) cargo test --target wasm32-unknown-unknown --test conformance --test defaults; fi
 
 # Without --quiet, which drops warnings before --strict counts them.
 docs: $(VENV)/.dev $(VENV)/.built $(VENV)/.docs ## the site in target/site: every link is checked

@@ -1,9 +1,10 @@
 """Names the package as it is published, checks what is built, and tags a release.
 
 A package index takes no local version (`+dropin.1`), and `openai-harmony` is another project
-there. `.ci/distribution` has the name and the version under which this package is published, and
-whether its owner has registered the name: until then it is anybody's, so no document may tell
-people to install it from an index (tests/python/test_names.py).
+there. `.ci/urls` has what an index links to, for the owner to fill. `.ci/distribution` has the
+name and the version under which this package is published, and whether its owner has registered
+the name: until then it is anybody's, so no document may tell people to install it from an index
+(tests/python/test_names.py).
 
     python .ci/release.py rename      writes them into pyproject.toml and the manifests, for a build
     python .ci/release.py check DIR   checks the distributions in a folder
@@ -44,6 +45,9 @@ def rename() -> None:
     for member in ("checks", "python"):
         library = r"^openai-harmony = \{ path"
         replace(f"{member}/Cargo.toml", library, f'openai-harmony = {{ package = "{name}", path')
+    urls = (ROOT / ".ci/urls").read_text("utf-8")
+    extra = "[project.optional-dependencies]"
+    replace("pyproject.toml", f"^{re.escape(extra)}$", f"[project.urls]\n{urls}\n{extra}")
     extras = "python/openai_harmony/_extras.py"
     replace(extras, r'^DISTRIBUTION = "openai-harmony"$', f'DISTRIBUTION = "{name}"')
 
@@ -78,10 +82,12 @@ def check(folder: Path) -> None:
 
 
 def check_wheel(path: Path) -> None:
-    """The module, its types and its license are in it, and its description has no relative link."""
+    """Its module, types, license and bill of materials are there, and it has no relative link."""
     archive = zipfile.ZipFile(path)
     names = archive.namelist()
-    for wanted in ("openai_harmony/__init__.py", "openai_harmony/py.typed", "licenses/LICENSE"):
+    module = ("openai_harmony/__init__.py", "openai_harmony/py.typed")
+    # maturin lists the crates that are built into the extension, in CycloneDX's form (PEP 770).
+    for wanted in (*module, "licenses/LICENSE", "sboms/openai-harmony-python.cyclonedx.json"):
         if not any(wanted in name for name in names):
             sys.exit(f"{path.name}: has no {wanted}")
     [metadata] = [name for name in names if name.endswith(".dist-info/METADATA")]

@@ -1322,7 +1322,6 @@ def derender(
         '4.'
     """
 
-
 @disjoint_base
 class Reply:
     """An answer under way. ``Turn.reply`` begins one.

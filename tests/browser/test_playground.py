@@ -102,6 +102,9 @@ class Page:
             text,
         )
 
+    def open_options(self) -> None:
+        self.browser.execute_script("document.getElementById('options').open = true")
+
     def choose(self, name: str, text: str) -> None:
         Select(self.at(name)).select_by_visible_text(text)
 
@@ -111,6 +114,33 @@ def test_an_example_is_there_at_once(page: Page) -> None:
     assert "0 system" in page.text("prompt")
     assert "to functions.get_weather" in page.text("answer")
     assert '"finish_reason":"tool_calls"' in page.text("chunks")
+
+
+def test_the_prompt_is_above_the_fold(page: Page) -> None:
+    """On a laptop's screen, with the defaults said."""
+    top = page.browser.execute_script(
+        "return document.getElementById('prompt').getBoundingClientRect().top"
+    )
+    assert top < 500
+    page.open_options()
+    assert "default: dropped of completed turns" in page.text("thoughts")
+    assert "4 MiB" in page.browser.find_element(By.TAG_NAME, "footer").text
+
+
+def test_each_side_works_without_the_other(page: Page) -> None:
+    page.write("body", "{")
+    page.until(lambda: "not JSON" in page.text("prompt-error"))
+    assert "Out of date" in page.text("rendered")
+    page.write("sampled", "<|channel|>final<|message|>Still read.<|return|>")
+    page.until(lambda: "Still read." in page.text("messages"))
+    assert "The request cannot be read" in page.text("answer-note")
+    assert "Out of date" not in page.text("said")
+    page.write("sampled", "1 " * 30_000)
+    page.until(lambda: "30,000 tokens" in page.text("answer-error"))
+    assert "Out of date" in page.text("said")
+    page.write("body", '{"messages": [{"role": "user", "content": "Hi"}]}')
+    page.until(lambda: "read as chat_completions" in page.text("prompt-facts"))
+    assert "Out of date" not in page.text("rendered")
 
 
 def test_all_four_apis(page: Page) -> None:
@@ -137,7 +167,8 @@ def test_damage_and_strictness(page: Page) -> None:
 def test_switches(page: Page) -> None:
     page.choose("body-example", "a conversation in this library's JSON")
     page.until(lambda: "dropped, not in the tokens" in page.text("prompt"))
-    page.choose("analysis", "kept")
+    page.open_options()
+    page.choose("thoughts", "kept")
     page.until(lambda: "dropped" not in page.text("prompt"))
     page.choose("ending", "training example")
     page.at("mask").click()
@@ -162,6 +193,7 @@ def test_token_by_token_by_keyboard(page: Page) -> None:
 
 
 def test_every_control_is_reached_by_tab(page: Page) -> None:
+    page.open_options()
     page.browser.execute_script("document.activeElement.blur()")
     reached = set()
     for _ in range(60):
@@ -174,7 +206,7 @@ def test_every_control_is_reached_by_tab(page: Page) -> None:
         "copy",
         "body-example",
         "body",
-        "analysis",
+        "thoughts",
         "mask",
         "against",
         "sampled",
@@ -185,6 +217,7 @@ def test_every_control_is_reached_by_tab(page: Page) -> None:
 
 def test_the_state_is_in_the_link(page: Page) -> None:
     page.choose("sampled-example", "a thought and an answer")
+    page.open_options()
     page.choose("tool_schema", "as version 0.0.8")
     page.until(lambda: '"finish_reason":"stop"' in page.text("chunks"))
     page.at("upto").send_keys(Keys.HOME, Keys.ARROW_RIGHT, Keys.ARROW_RIGHT)
@@ -210,6 +243,7 @@ def test_text_that_tries_to_be_html(page: Page) -> None:
     page.write("sampled", f"<|channel|>{EVIL}<|message|>{EVIL}<|end|>")
     page.until(lambda: "window.hurt" in page.text("prompt"))
     page.until(lambda: "window.hurt" in page.text("messages"))
+    page.open_options()
     page.choose("against", "tools as in 0.0.8")
     page.until(lambda: page.text("difference") != "")
     assert page.browser.execute_script("return window.hurt") is None
@@ -223,9 +257,7 @@ def test_fifty_megabytes_are_one_line(page: Page) -> None:
         "const box = document.getElementById('body'); box.value = 'x'.repeat(50 * 2 ** 20);"
         "box.dispatchEvent(new Event('input'));"
     )
-    page.until(
-        lambda: "MiB are more than the 4 MiB that the playground takes" in page.text("prompt-error")
-    )
+    page.until(lambda: "MiB; the limit here is 4 MiB" in page.text("prompt-error"))
     page.write("body", '{"messages": [{"role": "user", "content": "Hi"}]}')
     page.until(lambda: "read as chat_completions" in page.text("prompt-facts"))
 
@@ -239,7 +271,7 @@ def test_fifty_megabytes_are_not_pasted(page: Page) -> None:
         "new ClipboardEvent('paste', { clipboardData, cancelable: true })));"
     )
     assert accepted == [False, True]
-    assert page.text("prompt-error").startswith("50.0 MiB are more than the 4 MiB")
+    assert page.text("prompt-error").startswith("The input has 50.0 MiB; the limit here is 4 MiB")
 
 
 def test_a_narrow_screen(page: Page) -> None:

@@ -115,13 +115,17 @@ def test_the_published_name_stands_everywhere(tmp_path: Path) -> None:
     root = Path(__file__).parents[2]
     files = ["pyproject.toml", "Cargo.toml", "python/openai_harmony/_extras.py"]
     members = ["checks/Cargo.toml", "python/Cargo.toml"]
-    for file in [".ci/release.py", ".ci/distribution", *files, *members]:
+    for file in [".ci/release.py", ".ci/distribution", ".ci/urls", *files, *members]:
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(root / file, tmp_path / file)
+    with (tmp_path / ".ci/urls").open("a") as urls:
+        urls.write('Source = "https://example.org"\n')
     subprocess.run([sys.executable, str(tmp_path / ".ci/release.py"), "rename"], check=True)
     name = (root / ".ci/distribution").read_text("utf-8").split()[0]
     for file in files:
         assert f'= "{name}"\n' in (tmp_path / file).read_text("utf-8"), file
+    project = (tmp_path / "pyproject.toml").read_text("utf-8")
+    assert '\nSource = "https://example.org"\n\n[project.optional' in project
     for file in members:
         assert f'openai-harmony = {{ package = "{name}", path = ".."' in (
             (tmp_path / file).read_text("utf-8")
