@@ -158,8 +158,8 @@ def test_the_reference_has_all_that_is_public() -> None:
     ]
     for path in paths:
         if (source := NEED_A_PACKAGE.match(path)) is not None:
-            module = ROOT / "python" / "openai_harmony" / "adapters" / f"{source[1]}.py"
-            assert f"\nclass {source[2]}" in module.read_text("utf-8"), path
+            adapter = ROOT / "python" / "openai_harmony" / "adapters" / f"{source[1]}.py"
+            assert f"\nclass {source[2]}" in adapter.read_text("utf-8"), path
             continue
         found: Any = openai_harmony
         for name in path.split("."):
@@ -311,6 +311,16 @@ def anchors(document: Path) -> set[str]:
     """The headings of a document as GitHub links to them."""
     headings = re.findall(r"^#+ (.+)$", prose(document), flags=re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+TICS = re.compile(r"\b(shall|so many|go(?:es|ne)? on|Mind that)\b")
+"""Turns that stopped readers, and can be searched for."""
+
+
+@pytest.mark.parametrize("document", [*DOCUMENTS, *API], ids=named)
+def test_plain_words(document: Path) -> None:
+    if document.stem not in ("CHANGELOG", "lab-book"):  # what was, not how it is done
+        assert TICS.findall(prose(document)) == []
 
 
 QUESTION = '{"messages": [{"role": "user", "content": "What is 2 + 2?"}]}'
