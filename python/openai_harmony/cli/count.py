@@ -42,13 +42,12 @@ def run(options: argparse.Namespace) -> int:
             return
         tokens, messages = counter.counts(one)
         if options.to == "json":
-            rows = [{"heading": heading, "tokens": count} for heading, count in messages]
-            counts = {"tokens": tokens, "messages": rows}
+            made = [{"heading": heading, "tokens": count} for heading, count in messages]
+            counts = {"tokens": tokens, "messages": made}
             output.write(json.dumps(counts, ensure_ascii=False) + "\n")
             return
-        for heading, count in messages:
-            output.write(f"{count:>9,}  {heading}\n")
-        output.write(f"{tokens:>9,}  {one.name}\n")
+        rows = [f"{count:>9,}  {heading}\n" for heading, count in (*messages, (one.name, tokens))]
+        output.write("".join(rows))
 
     code = each(options, write)
     if options.total:

@@ -168,15 +168,16 @@ def labels(x: Rendered) -> list[str]:
     """What a picture calls each message: without a picture, as counting needs no more."""
     made = []
     for span, (role, channel) in zip(x.spans, x._speakers):
-        speaker = _speaker(tuple(x[span.start : span.content])) or Speaker(role, None, channel)
+        header = x[span.start : span.content].tobytes()
+        speaker = _speaker(header) or Speaker(role, None, channel)
         made.append(label_of(speaker, span.message))
     return made
 
 
 @lru_cache(maxsize=4096)
-def _speaker(header: tuple[int, ...]) -> Speaker | None:
-    """What a header says by itself: conversations have few that differ."""
-    blocks = of_tokens(header).blocks
+def _speaker(header: bytes) -> Speaker | None:
+    """What a header of uint32 says by itself: conversations have few that differ."""
+    blocks = of_tokens(memoryview(header).cast("I").tolist()).blocks
     return blocks[0].speaker if blocks else None
 
 
