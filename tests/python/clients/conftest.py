@@ -65,8 +65,10 @@ def run_alone(project: Path) -> RunAlone:
     if subprocess.run([*unshare, "true"], capture_output=True).returncode:
         pytest.skip("this machine allows no network namespaces")
 
-    def run(agent: str, program: str, records: list[Any], *said: Any) -> list[dict[str, Any]]:
-        """``said``: a text for each turn, or a text and the path of an image."""
+    def run(
+        agent: str, program: str, records: list[Any], *said: Any, ends: int = 0
+    ) -> list[dict[str, Any]]:
+        """``said``: a text for each turn, or a text and the path of an image; ``ends``: with this code."""
         file, turns = project.parent / "recorded.jsonl", project.parent / "turns.jsonl"
         file.write_text("\n".join(map(json.dumps, records)))
         each = [one if isinstance(one, tuple) else (one, None) for one in said]
@@ -78,7 +80,7 @@ def run_alone(project: Path) -> RunAlone:
             text=True,
             timeout=60 + 30 * len(said),
         )
-        assert done.returncode == 0, done.stdout + done.stderr
+        assert done.returncode == ends, done.stdout + done.stderr
         return [json.loads(line) for line in done.stdout.splitlines() if line[:1] == "{"]
 
     return run

@@ -56,3 +56,41 @@ def test_an_image_is_taken_out_and_the_session_goes_on(run_alone: RunAlone, imag
     events = run_alone("claude", str(PROGRAM), records, *said)
     results = [event["result"] for event in events if event["type"] == "result"]
     assert results == [f"Answer {at}." for at in range(30)]
+
+
+def test_thirty_turns_with_parallel_calls_and_a_compaction(run_alone: RunAlone) -> None:
+    """Two calls at once; then the history gets too long for the model, and Claude Code sums it up and asks again."""
+    if not PROGRAM.exists():
+        pytest.skip("this wheel of claude-agent-sdk has no program")
+    said = [f"Question number {at}." for at in range(30)]
+    said[10:16] = [f"{text}{' word' * 25_000}" for text in said[10:16]]
+    echo = [{"command": f"echo RESULT-$((1+{at}))", "description": "Echo"} for at in (1, 2)]
+    uses = [{"recipient_name": "functions.Bash", "parameters": one} for one in echo]
+    both = "<|channel|>commentary to=multi_tool_use.parallel <|constrain|>json<|message|>{}<|call|>"
+    answers = [
+        {"match": f"Question number {at}.", "text": FINAL.format(f"Answer {at}.")}
+        for at in reversed(range(30))
+    ]
+    records = [
+        {"match": "a detailed summary", "text": FINAL.format("<summary>SUMMARY-7</summary>")},
+        *answers[:24],
+        {"match": "RESULT-3", "text": FINAL.format("Answer 5.")},
+        {
+            "match": "Question number 5.",
+            "text": THOUGHT.format("Two.") + both.format(json.dumps({"tool_uses": uses})),
+        },
+        *answers[25:],
+    ]
+    events = run_alone("claude", str(PROGRAM), records, *said)
+    results = [event["result"] for event in events if event["type"] == "result"]
+    assert results == [f"Answer {at}." for at in range(30)]
+    contents = [event["message"]["content"] for event in events if "message" in event]
+    blocks = [block for content in contents for block in content]
+    calls = [block["id"] for block in blocks if block["type"] == "tool_use"]
+    answered = {
+        block["tool_use_id"]: block["content"] for block in blocks if block["type"] == "tool_result"
+    }
+    assert [answered[call] for call in calls] == ["RESULT-2", "RESULT-3"]
+    [compacted] = [event for event in events if event.get("subtype") == "compact_boundary"]
+    assert compacted["compact_metadata"]["pre_tokens"] > 131_072
+    assert "SUMMARY-7" in json.dumps(contents)

@@ -49,3 +49,45 @@ def test_an_image_does_not_end_the_session(run_alone: RunAlone, image: str) -> N
     assert texts[0] == "Answer 0."
     assert texts[-2:] == ["Answer 2.", "Answer 3."]
     assert events[-1]["type"] == "turn.completed"
+
+
+def test_thirty_turns_with_a_compaction(run_alone: RunAlone) -> None:
+    """The model makes one call a turn; near the end of its context Codex has the session summed up."""
+    program = str(codex_cli_bin.bundled_codex_path())
+    said = [f"Question number {at}." for at in range(30)]
+    said[4:16] = [f"{text}{' word' * 12_000}" for text in said[4:16]]
+    echo = CALL.format("exec_command", '{"cmd":"echo RESULT-$((%d))"}')
+    records = [{"match": "Question number 29.", "text": FINAL.format("Answer 29.")}]
+    records += [{"match": "SUMMARY-7", "text": FINAL.format("I know the summary.")}]
+    records += [{"match": "CONTEXT CHECKPOINT", "text": FINAL.format("SUMMARY-7")}]
+    records += [
+        {"match": f"Question number {at}.", "text": FINAL.format(f"Answer {at}.")}
+        for at in reversed(range(4, 29))
+    ]
+    records += [
+        {"match": "RESULT-3", "text": FINAL.format("Both ran.")},
+        {"match": "RESULT-2", "text": echo % 3},
+        {"match": "Question number 3.", "text": echo % 2},
+        {"match": "Question number", "text": FINAL.format("Answer.")},
+    ]
+    events = run_alone("codex", program, records, *said)
+    items = [event["item"] for event in events if event["type"] == "item.completed"]
+    texts = [item["text"] for item in items if item["type"] == "agent_message"]
+    assert texts[:5] == ["Answer."] * 3 + ["Both ran.", "Answer 4."]
+    known = texts.index("I know the summary.")
+    assert texts[known - 1] == f"Answer {known - 1}."
+    assert texts[known:] == ["I know the summary."] * (29 - known) + ["Answer 29."]
+    assert sum(event["type"] == "turn.completed" for event in events) == 30
+
+
+def test_a_prompt_that_is_too_long_is_named(run_alone: RunAlone) -> None:
+    """One message too many: before it, there was room enough for no compaction."""
+    program = str(codex_cli_bin.bundled_codex_path())
+    long = " word" * 25_000
+    said = [f"Question {at}.{long}" for at in range(5)]
+    records = [{"match": "Question", "text": FINAL.format("Answer.")}]
+    done = run_alone("codex", program, records, *said, ends=1)
+    [failed] = [event for event in done if event["type"] == "turn.failed"]
+    assert failed["error"]["message"].startswith(
+        "Codex ran out of room in the model's context window"
+    )
