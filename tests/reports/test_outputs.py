@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import pytest
@@ -21,12 +23,19 @@ class Report(NamedTuple):
     calls: tuple[tuple[str, str], ...] = ()
     """Names and arguments."""
     tools: tuple[str, ...] = ()
+    meant: tuple[tuple[str, str], ...] | None = None
+    """The calls where an API's arguments are objects, if others were sampled."""
+    schema: Mapping[str, Any] = MappingProxyType({"type": "object"})
 
 
 CALL = " <|constrain|>json<|message|>"
 THINKS = "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant"
 RAIN = (("rain", '{"city":"Oslo"}'),)
 ARGUMENTS = RAIN[0][1]
+PARALLEL = (
+    '{"tool_uses":[{"recipient_name":"functions.rain","parameters":{"city":"Oslo"}},'
+    '{"recipient_name":"functions.rain","parameters":{"city":"Rome"}}]}'
+)
 
 REPORTS = [
     # Headers.
@@ -231,6 +240,78 @@ REPORTS = [
         f"<|channel|>commentary to=functions.ask_followup_question{CALL}{ARGUMENTS}<|call|>",
         ARGUMENTS,
     ),
+    # What the model writes in the name of others.
+    Report(
+        "anthropics/claude-code#68367, of another model: an answer, then the user's, which nobody wrote",
+        "<|channel|>final<|message|>Could you confirm?<|end|><|start|>user<|message|>Sure.<|return|>",
+        "Could you confirm?",
+    ),
+    Report(
+        "anthropics/claude-code#79293, of another model: a line of the system in the answer",
+        "<|channel|>final<|message|>Done.<|end|><|start|>system<|message|>15 tokens left<|end|>",
+        "Done.",
+    ),
+    Report(
+        "tried before the gateway: a result that the model invents for its call",
+        f"<|channel|>commentary to=functions.rain{CALL}{ARGUMENTS}<|call|><|start|>functions.rain "
+        "to=assistant<|channel|>commentary<|message|>Sun.<|end|>",
+        calls=RAIN,
+        tools=("rain",),
+    ),
+    Report(
+        "tried before the gateway: an author that there is not, and then the answer",
+        "<|channel|>analysis<|message|>Hm.<|end|><|start|>narrator<|channel|>final<|message|>Later."
+        "<|end|><|start|>assistant<|channel|>final<|message|>Four.<|return|>",
+        "Four.",
+        "Hm.",
+    ),
+    # Built-in tools that nobody offered.
+    Report(
+        "openai/openai-cookbook#2005: python, where there are no tools",
+        "<|channel|>analysis to=python code<|message|>print(1)<|call|>",
+        "print(1)",
+    ),
+    Report(
+        "sgl-project/sglang#9390: the browser, beside other tools",
+        '<|channel|>analysis to=browser.search code<|message|>{"query":"Oslo"}<|call|>',
+        calls=(("browser.search", '{"query":"Oslo"}'),),
+        tools=("rain",),
+    ),
+    # Markers in place of others.
+    Report(
+        "tried before the gateway: the marker of a format where the content begins",
+        "<|channel|>final<|constrain|>Paris.<|return|>",
+        "Paris.",
+    ),
+    Report(
+        "tried before the gateway: the same with words",
+        f"{THINKS}<|channel|>final<|constrain|>It rains in Oslo.<|return|>",
+        "It rains in Oslo.",
+        "Hm.",
+    ),
+    # Calls that were meant, for APIs whose arguments are objects.
+    Report(
+        "tried before the gateway: a list around the arguments",
+        f"<|channel|>commentary to=functions.rain{CALL}[{ARGUMENTS}]<|call|>",
+        calls=(("rain", f"[{ARGUMENTS}]"),),
+        tools=("rain",),
+        meant=RAIN,
+    ),
+    Report(
+        "ollama/ollama#12187: code for a tool that takes one text",
+        "<|channel|>commentary to=functions.run code<|message|>print(1)<|call|>",
+        calls=(("run", "print(1)"),),
+        tools=("run",),
+        meant=(("run", '{"code":"print(1)"}'),),
+        schema={"type": "object", "properties": {"code": {"type": "string"}}, "required": ["code"]},
+    ),
+    Report(
+        "ollama/ollama#12159: two calls at once, in the form of another model",
+        f"<|channel|>commentary to=multi_tool_use.parallel{CALL}{PARALLEL}<|call|>",
+        calls=(("multi_tool_use.parallel", PARALLEL),),
+        tools=("rain",),
+        meant=(("rain", '{"city":"Oslo"}'), ("rain", '{"city":"Rome"}')),
+    ),
     # Thoughts.
     Report(
         "vllm-project/vllm#41902: an answer that is not null",
@@ -248,7 +329,8 @@ REPORTS = [
 
 
 def body_of(report: Report) -> dict[str, Any]:
-    tools = [{"type": "function", "function": {"name": name}} for name in report.tools]
+    functions = [{"name": name, "parameters": dict(report.schema)} for name in report.tools]
+    tools = [{"type": "function", "function": function} for function in functions]
     return {"messages": [{"role": "user", "content": "?"}], "tools": tools}
 
 
@@ -283,17 +365,18 @@ def is_object(arguments: str) -> bool:
 @pytest.mark.parametrize("report", REPORTS, ids=lambda report: report.source)
 def test_apis_whose_arguments_are_objects(report: Report, encoding: HarmonyEncoding) -> None:
     """Calls with other arguments are text there; nothing is lost."""
-    if not all(is_object(arguments) for _, arguments in report.calls):
+    calls = report.calls if report.meant is None else report.meant
+    if not all(is_object(arguments) for _, arguments in calls):
         return
     tokens = encoding.encode(report.sampled, allowed_special="all")
-    tools = [{"name": name, "input_schema": {"type": "object"}} for name in report.tools]
+    tools = [{"name": name, "input_schema": dict(report.schema)} for name in report.tools]
     asked = {"max_tokens": 99, "messages": [{"role": "user", "content": "?"}], "tools": tools}
     message = anthropic.read(asked).reply(encoding, model="m")
     message.feed(tokens)
     message.finish("stop")
     blocks = message.response()["content"]
     called = [(block["name"], block["input"]) for block in blocks if block["type"] == "tool_use"]
-    expected = [(name, json.loads(arguments)) for name, arguments in report.calls]
+    expected = [(name, json.loads(arguments)) for name, arguments in calls]
     assert called == expected
     texts = [block["text"] for block in blocks if block["type"] == "text"]
     assert "\n\n".join(texts) == (report.said or "")
