@@ -195,3 +195,68 @@ def spellings(value: Any) -> Iterator[str]:
 
 def fits(of: Any, value: Any) -> bool:
     return bool(jsonschema.Draft202012Validator(of).is_valid(value))
+
+
+_SMALL: list[tuple[str, list[Any]]] = [
+    ("type", ["string", "integer", "number", "array", "object", ["string", "null"]]),
+    ("enum", [["a", 1], [[], {}]]),
+    ("const", ["b", 0.5]),
+    ("minLength", [1, 2]),
+    ("maxLength", [0, 1]),
+    ("pattern", ["^a", "b$", "a|^$"]),
+    ("minimum", [0, 0.5]),
+    ("exclusiveMinimum", [0]),
+    ("maximum", [1]),
+    ("exclusiveMaximum", [1, 2.5]),
+    ("multipleOf", [2, 0.5]),
+    ("items", [{"type": "integer"}, False]),
+    ("prefixItems", [[{"type": "string"}], [False]]),
+    ("minItems", [1, 2]),
+    ("maxItems", [0, 1]),
+    ("properties", [{"a": {"type": "integer"}}, {"a": False}, {"a": True, "b": True}]),
+    ("required", [["a"], ["a", "b"]]),
+    ("additionalProperties", [False, {"type": "string"}]),
+    ("patternProperties", [{"^a": {"type": "string"}}, {"b": False}]),
+    ("propertyNames", [{"maxLength": 1}, {"enum": ["a"]}, {"pattern": "^b"}]),
+    ("minProperties", [1, 2]),
+    ("maxProperties", [0, 1]),
+    ("anyOf", [[{"type": "string"}, {"minimum": 1}], [{"required": ["a"]}, {"maxItems": 1}]]),
+    ("oneOf", [[{"type": "string"}, {"type": "object"}]]),
+    ("allOf", [[{"minLength": 1}, {"maximum": 1}]]),
+    ("not", [{"type": "string"}]),
+    ("$ref", ["#/$defs/a"]),
+]
+
+SMALL_VALUES: list[Any] = [
+    *(None, True, 0, 1, -1, 2, 3, 0.5, 1.5, -2.5),
+    *("", "a", "b", "ab", "ba", "aab"),
+    *([], [0], [1, 2], ["a"], ["a", 1], ["a", "b"], [None, 0], [[], {}]),
+    *({}, {"a": 0}, {"a": "x"}, {"b": 1}, {"b": "x"}, {"ab": "x"}, {"c": 0}),
+    *({"a": 0, "b": 1}, {"a": "x", "b": "y"}, {"a": 0, "c": "x"}, {"b": 0, "c": 1}),
+]
+
+
+def small(keywords: int = 2) -> Iterator[Any]:
+    """Every schema of so many keywords, each with a few values that say something."""
+    for chosen in itertools.combinations(_SMALL, keywords):
+        names = [name for name, _ in chosen]
+        for of in itertools.product(*(of for _, of in chosen)):
+            made = dict(zip(names, of))
+            yield (
+                {**made, "$defs": {"a": {"type": ["integer", "object"]}}}
+                if "$ref" in made
+                else made
+            )
+
+
+def closed(of: Any) -> Any:
+    """The schema as the BNF forms mean it: where it names members, there are no others."""
+    if not isinstance(of, dict):
+        return of
+    made = {key: closed(value) for key, value in of.items()} if "allOf" not in of else of
+    names = any(key in of for key in ("properties", "patternProperties"))
+    return (
+        {**made, "additionalProperties": False}
+        if names and "additionalProperties" not in of
+        else made
+    )

@@ -50,3 +50,34 @@ def test_llguidance_takes_what_fits(vocabulary: Any, seed: int) -> None:
             assert is_taken or not fits, (json.dumps(schema), value)
         else:
             assert is_taken == fits, (json.dumps(schema), value)
+
+
+@pytest.mark.parametrize("keywords", [1, 2])
+def test_every_small_schema(vocabulary: Any, keywords: int) -> None:
+    """All pairs of keywords with a few values each, and values of all types."""
+    import llguidance
+
+    values = [
+        (value, [f"{text}<|return|>" for text in schema_worlds.spellings(value)])
+        for value in schema_worlds.SMALL_VALUES
+    ]
+    encoded = [
+        (value, [ENCODING.encode(text, allowed_special="all") for text in texts])
+        for value, texts in values
+    ]
+    count = 0
+    for schema in schema_worlds.small(keywords):
+        count += 1
+        written = TurnGrammar(response_schema=schema, strict=[], prefill=BEGUN).write("lark")
+        engine = llguidance.LLMatcher(vocabulary, written.text)
+        if error := engine.get_error():
+            assert "nsatisfiable" in error, (schema, error)
+        for value, spellings in encoded:
+            is_taken = False
+            for tokens in () if error else spellings:
+                engine.reset()
+                is_taken = is_taken or engine.try_consume_tokens(tokens) == len(tokens)
+            fits = schema_worlds.fits(schema, value)
+            expected = is_taken or not fits if written.loosened else is_taken == fits
+            assert expected, (json.dumps(schema), value, written.loosened)
+    assert count > 40**keywords // 2
