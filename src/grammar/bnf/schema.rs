@@ -134,9 +134,11 @@ impl SchemaWriter<'_> {
 
     /// One of the values that a schema lists.
     fn values(&mut self, members: &Map<String, Value>, path: &Path) -> Option<String> {
-        let all = match (members.get("const"), members.get("enum")) {
+        let listed = members.get("enum").map(list);
+        let all = match (members.get("const"), listed) {
+            (Some(one), Some(listed)) if !listed.contains(one) => Vec::new(),
             (Some(one), _) => vec![one.clone()],
-            (None, all) => all.map(list).unwrap_or_default(),
+            (None, listed) => listed.unwrap_or_default(),
         };
         let is_inner = |value: &Value| value.is_object() || value.is_array();
         if all.iter().any(is_inner) {
