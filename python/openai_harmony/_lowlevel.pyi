@@ -1316,7 +1316,8 @@ def derender(
         >>> sampled = [200005, 17196, 200008, 19, 13, 200002]
         >>> request = {"messages": [{"role": "user", "content": "2 + 2?"}]}
         >>> generated = {"request_id": "r", "choices": [{"index": 0, "token_ids": sampled}]}
-        >>> body = Body(json.dumps({"chat_request": request, "generate_response": generated}).encode())
+        >>> given = {"chat_request": request, "generate_response": generated}
+        >>> body = Body(json.dumps(given).encode())
         >>> answer = derender("chat", body, encoding, model="m", created=0, context=131_072)
         >>> json.loads(answer)["choices"][0]["message"]["content"]
         '4.'
