@@ -171,6 +171,8 @@ def ready_bytes(count: int) -> Starlette:
     return Starlette(routes=[Route(PATH, endpoint, methods=["POST"])])
 
 
+KEY = "sk-bench"
+"""LiteLLM's proxy does not start without a key; the others take none."""
 ENGINES = ("vllm", "sglang", "llama.cpp")
 MOST_TIMES = 2.5
 """What a chunk may cost, in times of an application that sends ready bytes."""
@@ -213,11 +215,11 @@ def litellm(command: str, behind: int) -> Iterator[tuple[int, int]]:
         config = Path(folder) / "config.yaml"
         config.write_text(json.dumps({"model_list": listed}))
         line = [command, "--config", str(config), "--port", str(port), "--host", "127.0.0.1"]
-        with subprocess.Popen(
-            line, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        ) as process:
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        known = {"LITELLM_MASTER_KEY": KEY, "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
+        with subprocess.Popen(line, env={**os.environ, **known}, **quiet) as process:
             try:
-                for _ in range(600):
+                for _ in range(1500):
                     with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
                         break
                     time.sleep(0.2)
@@ -254,7 +256,8 @@ async def opened(port: int, **more: Any) -> tuple[asyncio.StreamReader, asyncio.
     body = json.dumps({**BODY, **more}).encode()
     head = f"POST {PATH} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: {len(body)}\r\n"
     writer.write(
-        f"{head}content-type: application/json\r\nconnection: close\r\n\r\n".encode() + body
+        f"{head}content-type: application/json\r\nauthorization: Bearer {KEY}\r\nconnection: close\r\n\r\n".encode()
+        + body
     )
     return reader, writer
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 import time
 import urllib.request
@@ -131,3 +132,47 @@ def test_no_descriptors_at_all(tmp_path: Path) -> None:
         for one in held:
             one.close()
         is_answered(port)
+
+
+RAW: dict[str, tuple[bytes, list[bytes]]] = {
+    "two lengths": (head(2)[:-2] + b"content-length: 3\r\n\r\n{}", [b"400"]),
+    "a length and chunks": (
+        head(2)[:-2] + b"transfer-encoding: chunked\r\n\r\n0\r\n\r\n",
+        [b"400"],
+    ),
+    "a length of two": (head(2).replace(b": 2\r", b": 2,2\r") + b"{}", [b"400"]),
+    "a blank before the colon": (head(2).replace(b"length:", b"length :") + b"{}", [b"400"]),
+    "a line that is no header": (b"GET /live HTTP/1.1\r\nnonsense\r\n\r\n", [b"400"]),
+    "a header that goes on": (b"GET /live HTTP/1.1\r\nhost: a\r\n b\r\n\r\n", [b"400"]),
+    "two hosts": (b"GET /live HTTP/1.1\r\nhost: localhost\r\nhost: a.example\r\n\r\n", [b"400"]),
+    "another host": (b"GET /live HTTP/1.1\r\nhost: a.example\r\n\r\n", [b"403"]),
+    "a target for proxies": (
+        b"GET http://a.example/live HTTP/1.1\r\nhost: localhost\r\n\r\n",
+        [b"400"],
+    ),
+    "a tunnel": (b"CONNECT a.example:80 HTTP/1.1\r\nhost: localhost\r\n\r\n", [b"400"]),
+    "another protocol": (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", [b"400"]),
+    "a large head": (b"GET /live HTTP/1.1\r\nx: " + b"a" * 3_000_000, [b"400"]),
+    "two requests at once": (b"GET /live HTTP/1.1\r\nhost: localhost\r\n\r\n" * 2, [b"200"] * 2),
+    "a websocket": (
+        b"GET /live HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n",
+        [b"200"],
+    ),
+}
+
+
+def test_raw_requests(tmp_path: Path) -> None:
+    """Smuggling, targets for proxies, odd heads: what is not one plain request is refused."""
+    found = {}
+    with serving(tmp_path, "--header-timeout", "2") as port:
+        for name, (sent, _) in RAW.items():
+            with socket.create_connection(("127.0.0.1", port), timeout=60) as connection:
+                answer = b""
+                with suppress(ConnectionError, TimeoutError):
+                    connection.sendall(sent)
+                    while part := connection.recv(2**16):
+                        answer += part
+                        connection.settimeout(1)  # for what follows, where it stays open
+                found[name] = re.findall(rb"HTTP/1\.1 (\d+)", answer)
+        is_answered(port)
+    assert found == {name: expected for name, (_, expected) in RAW.items()}

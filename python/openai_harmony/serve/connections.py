@@ -19,6 +19,8 @@ from openai_harmony.serve.settings import Settings
 _RESERVED = 128
 """Descriptors for the log, the store, threads and libraries."""
 _LEAST = 64
+_MOST_HEAD = 2**16
+"""Bytes of a request's head, where it does not come at once."""
 
 _Protocol: Any = AutoHTTPProtocol
 
@@ -37,6 +39,7 @@ class Connection(_Protocol):  # type: ignore[misc]
     def connection_made(self, transport: Any) -> None:
         """A client has connected."""
         self._head: asyncio.TimerHandle | None = None
+        self._head_size = 0
         self._unread: asyncio.TimerHandle | None = None
         super().connection_made(transport)
         self._open.add(self)
@@ -50,9 +53,19 @@ class Connection(_Protocol):  # type: ignore[misc]
         super().data_received(data)
         if self.cycle is not None and not self.cycle.response_complete:
             self._idle.pop(self, None)
-            self._head = _stopped(self._head)
+            self._head, self._head_size = _stopped(self._head), 0
+            return
+        self._head_size += len(data)
+        if self._head_size > _MOST_HEAD and not self.transport.is_closing():
+            self.send_400_response("The head of the request is too large.")
         elif self._head is None:
             self._await_head()
+
+    def on_headers_complete(self) -> None:
+        """A head is there; httptools calls it, which takes targets that are for proxies."""
+        if not self.url.startswith((b"/", b"*")):
+            raise ValueError("a target of another server")  # answered by 400
+        super().on_headers_complete()
 
     def on_response_complete(self) -> None:
         """A request was answered."""

@@ -63,6 +63,8 @@ class Doorkeeper:
 
     def _owner(self, scope: Scope) -> str:
         headers, door = Headers(scope=scope), self._door
+        if len(headers.getlist("host")) > 1:
+            raise RefusedError("the request names more than one host", 400)
         if door.open_suffixes and path_of(scope).endswith(door.open_suffixes):
             return ""
         if door.is_local:
