@@ -282,12 +282,12 @@ pub enum ErrorKind {
     },
     /// A prompt that is longer than it may be, though only the last turn of its conversation is left.
     #[error(
-        "The prompt is too long: {tokens} tokens with its last turn alone > {max_tokens} maximum"
+        "The prompt is too long: {tokens} tokens with only its last turn; the maximum is {max_tokens}"
     )]
     PromptTooLong {
         /// Where the body has the conversation: `messages`, `input`.
         path: Path,
-        /// How many tokens it has with that turn alone.
+        /// How many tokens it has with only that turn.
         tokens: usize,
         /// How many it may have.
         max_tokens: usize,

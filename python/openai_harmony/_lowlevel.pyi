@@ -679,7 +679,7 @@ class StreamableParser:
         """
 
     def to_bytes(self) -> bytes:
-        """The parser as bytes, from which ``from_bytes`` goes on with it, in any process.
+        """The parser as bytes, from which ``from_bytes`` resumes it, in any process.
 
         Returns:
             JSON with a version, some 8 bytes for each token; the tokens are not encrypted.
@@ -1083,7 +1083,7 @@ class EngineReader:
 
         Returns:
             The new tokens; why the output ends with them, if it does; their log-probabilities, if
-            the engine gives any; and what it did wrong behind them, if it did: the status for the
+            the engine gives any; and what it did wrong after them, if it did: the status for the
             client, and the rest of a sentence about the engine.
 
         Example:
@@ -1202,7 +1202,7 @@ class Turn:
 
         Raises:
             HarmonyError: A schema that cannot be rendered.
-            PromptTooLongError: Where the last turn alone has too
+            PromptTooLongError: Where the last turn has too
                 many tokens: ``error_body`` writes it as the API does.
 
         Example:
@@ -1341,7 +1341,7 @@ class Reply:
         cls, turn: Turn, encoding: HarmonyEncoding, *, saved: bytes | None = None, **options: Any
     ) -> Self: ...
     def to_bytes(self) -> bytes:
-        """The reply as bytes, from which ``from_bytes`` goes on with it, in any process.
+        """The reply as bytes, from which ``from_bytes`` resumes it, in any process.
 
         Returns:
             JSON with a version, some 8 bytes for each token, more with its
@@ -1618,7 +1618,7 @@ class Reply:
         """The tokens that end a thought and begin the answer, once the thinking budget is spent.
 
         Empty before, and wherever the model is not inside a thought. If there are any after a
-        ``feed``, stop the engine, feed them to the reply, and sample on behind the prompt and
+        ``feed``, stop the engine, feed them to the reply, and sample on after the prompt and
         ``tokens``. Inside a character of several tokens there are none yet.
 
         Example:

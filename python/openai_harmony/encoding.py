@@ -237,7 +237,7 @@ class HarmonyEncoding(_lowlevel.HarmonyEncoding, NamesTheWay):
         keep_return: bool = False,
         tools: Iterable[str] | None = None,
     ) -> Extended | Broken:
-        """The prompt that follows a prompt, what was sampled behind it, and new messages.
+        """The prompt that follows a prompt, what was sampled after it, and new messages.
 
         Prompt and sampled tokens stay as they are wherever the format allows it, so that prefix
         caches hit and trainers see what was sampled. ``openai_harmony.rollout.Rollout`` keeps a
@@ -245,7 +245,7 @@ class HarmonyEncoding(_lowlevel.HarmonyEncoding, NamesTheWay):
 
         Args:
             prompt: Its token ids; it ends with an open message of the assistant.
-            sampled: Those that were sampled behind it, with the stop token if there is one.
+            sampled: Those that were sampled after it, with the stop token if there is one.
             messages: What follows: results of tools, questions.
             config: How the prompt was rendered, and the messages are.
             keep_return: Whether a sampled ``<|return|>`` stays where the conversation goes on. By
@@ -258,7 +258,7 @@ class HarmonyEncoding(_lowlevel.HarmonyEncoding, NamesTheWay):
 
         Raises:
             HarmonyError: ``invalid_rollout``: the prompt is not open, nothing was sampled, an id
-                that does not exist, tokens behind a stop token, a message of the assistant, a
+                that does not exist, tokens after a stop token, a message of the assistant, a
                 result for no call. Whatever rendering the messages refuses.
             ValueError: A wrong argument.
 

@@ -341,7 +341,7 @@ class TurnGrammar(Immutable):
         return Written(text, [Loosened(*one) for one in loosened])
 
     def accepts(self, tokens: Iterable[int]) -> Verdict:
-        """Whether the tokens are a whole turn, from behind ``<|start|>assistant`` on.
+        """Whether the tokens are a whole turn, from after ``<|start|>assistant`` on.
 
         Structure is exact. Of arguments, and of an answer with a schema, this asks for well-formed
         JSON, an object where it is a call; the schema itself is the engine's to enforce.

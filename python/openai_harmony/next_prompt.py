@@ -1,4 +1,4 @@
-"""What ``HarmonyEncoding.extend`` gives: a prompt that goes on from the last one, or breaks."""
+"""What ``HarmonyEncoding.extend`` gives: a prompt that continues from the last one, or breaks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Break: TypeAlias = Literal[
     "cut_in_character",
     "ambiguous",
 ]
-"""Why a prompt cannot go on from its own tokens and is rendered anew.
+"""Why a prompt cannot continue from its own tokens and is rendered anew.
 
 ``thoughts_dropped``: by the policy, thoughts that it holds are to be dropped now.
 ``tools_declared``: new messages declare function tools, which the system message, at the beginning,
@@ -20,7 +20,7 @@ must announce. ``cut_in_header``: sampling ended inside a header. ``cut_in_chara
 character, of which the tokens have only the first bytes. ``return_sampled``: sampling ended
 with ``<|return|>`` where the format has ``<|end|>``, since the conversation goes on (guide, section
 "Special Tokens"). ``ambiguous``: the tokens are malformed so that they would mean something else
-with messages behind them."""
+with messages after them."""
 
 
 class Extended(NamedTuple):
@@ -29,7 +29,7 @@ class Extended(NamedTuple):
     tokens: list[int]
     """All of its token ids."""
     added: list[int]
-    """Those behind what was sampled."""
+    """Those after what was sampled."""
 
 
 class Broken(NamedTuple):

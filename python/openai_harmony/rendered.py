@@ -164,7 +164,9 @@ class Rendered(InNotebooks, _IntArray):
         False
         """
         for name in unknown:
-            raise TypeError(f"{name}: expected a LossMask alone: loss_mask(LossMask({name}=...))")
+            raise TypeError(
+                f"{name}: expected one argument, a LossMask: loss_mask(LossMask({name}=...))"
+            )
         return _lowlevel.loss_mask(self, [span[:5] for span in self.spans], self._speakers, mask)
 
     def __repr__(self) -> str:

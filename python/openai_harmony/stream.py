@@ -51,7 +51,7 @@ recipient=None, content_type=None, span=(0, 3), index=0)
 
     @classmethod
     def from_bytes(cls, encoding: _lowlevel.HarmonyEncoding, saved: bytes) -> Self:
-        """Goes on with a parser that ``to_bytes`` saved, in another process for instance.
+        """Resumes a parser that ``to_bytes`` saved, in another process for instance.
 
         Costs as much as parsing its tokens. ``HarmonyError`` (``invalid_state``) for bytes of
         another version, or that ``to_bytes`` did not write.

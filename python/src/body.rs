@@ -16,7 +16,7 @@ pub(super) struct PyBody {
 
 #[pymethods]
 impl PyBody {
-    /// Reads JSON of at most so many values, with the GIL released.
+    /// Reads JSON of at most this many values, with the GIL released.
     #[new]
     #[pyo3(signature = (data, *, max_values = usize::MAX))]
     fn new(data: &Bound<'_, PyBytes>, max_values: usize) -> PyResult<Self> {

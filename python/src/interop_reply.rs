@@ -86,7 +86,7 @@ fn time(seconds: &Bound<'_, PyAny>) -> Read<Duration> {
 
 #[pymethods]
 impl PyReply {
-    /// Begins the answer to a turn, or goes on with one that was saved. `options` are those of `Turn.reply`.
+    /// Begins the answer to a turn, or resumes one that was saved. `options` are those of `Turn.reply`.
     #[new]
     #[pyo3(signature = (turn, encoding, *, saved = None, **options))]
     fn new(

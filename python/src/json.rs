@@ -116,7 +116,7 @@ pub(super) fn chunk(chunk: &Bound<'_, PyAny>) -> PyResult<Json> {
     json.map_err(|invalid| invalid.inside("chunk").raised(chunk.py()))
 }
 
-/// A body, a message, an item or a chunk, of at most so many levels.
+/// A body, a message, an item or a chunk, of at most this many levels.
 fn request(object: &Bound<'_, PyAny>, limit: usize) -> Read<Json> {
     if let Ok(body) = object.cast::<PyBody>() {
         return Ok(body.get().json.clone());

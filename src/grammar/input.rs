@@ -1,6 +1,6 @@
 //! The grammar of a custom tool's input in llguidance's form.
 //!
-//! llguidance reads the longest text that fits a terminal, and looks one byte ahead: behind `\` it does not know whether
+//! llguidance reads the longest text that fits a terminal, and looks one byte ahead: after `\` it does not know whether
 //! the next character still belongs to it. So a regular expression is one terminal, quotes included; where rules lead to
 //! themselves, each character is a terminal.
 

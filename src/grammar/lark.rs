@@ -108,7 +108,7 @@ impl Lark {
     }
 }
 
-/// JSON of a schema; llguidance itself puts white space neither before nor behind it. Whether no value fits two schemas
+/// JSON of a schema; llguidance itself puts white space neither before nor after it. Whether no value fits two schemas
 /// of a `oneOf` was looked at before.
 fn json(schema: Value, space: JsonSpace) -> String {
     let mut options = json!({"coerce_one_of": true});

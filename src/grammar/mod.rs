@@ -115,7 +115,7 @@ impl TurnGrammar {
         Ok(Self { grammar: Arc::new(grammar) })
     }
 
-    /// Where sampling begins: behind `<|start|>assistant`, or inside the prefilled message.
+    /// Where sampling begins: after `<|start|>assistant`, or inside the prefilled message.
     pub fn state(&self) -> GrammarState {
         GrammarState::new(Arc::clone(&self.grammar))
     }
@@ -290,7 +290,7 @@ fn begun(
         } else {
             "JSON"
         };
-        return Err(invalid(path(), format!("ends inside {what}, from which no engine goes on")));
+        return Err(invalid(path(), format!("ends inside {what}, which no engine can resume")));
     }
     Ok(Some(kind))
 }

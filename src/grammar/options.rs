@@ -153,7 +153,7 @@ options! {
         pub header_forms: HeaderForms => with_header_forms,
         /// How much white space JSON may have.
         pub json_space: JsonSpace => with_json_space,
-        /// The beginning of the message that the prompt ends in; `None` where it ends behind `<|start|>assistant`.
+        /// The beginning of the message that the prompt ends in; `None` where it ends after `<|start|>assistant`.
         pub prefill: Option<Prefill>
             => with_prefill(prefill: Prefill) Some(prefill),
     }

@@ -95,7 +95,7 @@ impl Matcher {
         self.ends
     }
 
-    /// Reads bytes; false if no answer goes on with them.
+    /// Reads bytes; false if no answer resumes them.
     pub(super) fn feed(&mut self, bytes: &[u8]) -> bool {
         for &byte in bytes {
             let Some(place) = self.place else { return false };

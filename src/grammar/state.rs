@@ -10,7 +10,7 @@ use super::pattern::Matcher;
 use super::well_formed::WellFormed;
 use crate::tokenizer::{TokenId, Tokenizer, special};
 
-/// What stands between messages, behind `<|end|>`: the author of the next.
+/// What stands between messages, after `<|end|>`: the author of the next.
 const AUTHOR: &str = "assistant";
 
 /// How many ways to go on an error names.
@@ -39,7 +39,7 @@ pub struct GrammarState {
 
 #[derive(Debug, Clone)]
 enum Stage {
-    /// In a header; behind `<|end|>` in what comes before it, too.
+    /// In a header; after `<|end|>` in what comes before it, too.
     Header(Vec<Symbol>),
     Content(Content),
     Done,
@@ -101,7 +101,7 @@ impl GrammarState {
     ///
     /// # Errors
     ///
-    /// What was expected, if no turn of the grammar goes on with this token. All that follows is an error, too.
+    /// What was expected, if no turn of the grammar resumes this token. All that follows is an error, too.
     pub fn feed(&mut self, token: TokenId) -> Result<(), String> {
         let tokenizer = Tokenizer::o200k_harmony();
         let is_special = tokenizer.is_special_token(token);
@@ -122,7 +122,7 @@ impl GrammarState {
         Err(expected)
     }
 
-    /// Reads more of a header; false if none goes on with it.
+    /// Reads more of a header; false if none resumes it.
     fn feed_header(&mut self, symbols: impl IntoIterator<Item = Symbol>) -> bool {
         let Stage::Header(read) = &self.stage else { return false };
         let read: Vec<Symbol> = read.iter().copied().chain(symbols).collect();

@@ -20,14 +20,14 @@ pub(super) struct WellFormed {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum JsonState {
     Value,
-    /// Behind `[`.
+    /// After `[`.
     ValueOrEnd,
-    /// Behind `{`.
+    /// After `{`.
     KeyOrEnd,
-    /// Behind a comma in an object.
+    /// After a comma in an object.
     Key,
     Colon,
-    /// Behind a value.
+    /// After a value.
     Behind,
     String,
     Escape,
@@ -70,7 +70,7 @@ impl WellFormed {
         )
     }
 
-    /// Reads a byte; false if no JSON text goes on with it.
+    /// Reads a byte; false if no JSON text resumes it.
     pub(super) fn feed(&mut self, byte: u8) -> bool {
         let is_in_string =
             matches!(self.state, JsonState::String | JsonState::Escape | JsonState::Digits(_));
@@ -148,7 +148,7 @@ impl WellFormed {
         }
     }
 
-    /// Goes on with a number, or behind a value.
+    /// Goes on with a number, or after a value.
     fn number(&mut self, byte: u8) -> Option<JsonState> {
         match (self.state, byte) {
             (JsonState::Minus, b'0') => Some(JsonState::Zero),

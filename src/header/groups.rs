@@ -38,7 +38,7 @@ impl Group<'_> {
         self.words.len() == 1
     }
 
-    /// Whether this group is directly behind another one that is a single word.
+    /// Whether this group is directly after another one that is a single word.
     pub(super) fn follows(&self, other: &Self) -> bool {
         other.is_whole() && other.words.end == self.words.start
     }
@@ -76,7 +76,7 @@ pub(super) fn spells_marker(words: &Words) -> bool {
     ordinary(words).any(|(_, text)| until_spelled(&text) < text.len())
 }
 
-/// Whether 0.0.8 takes a spelled `<|channel|>` for the header's first, and finds a value behind it.
+/// Whether 0.0.8 takes a spelled `<|channel|>` for the header's first, and finds a value after it.
 fn spells_first_channel(words: &Words) -> bool {
     let before = ordinary(words).take_while(|(kind, _)| *kind != WordKind::Channel);
     let mut behind = before.filter_map(|(_, text)| Some(text.split_once(CHANNEL)?.1.to_owned()));

@@ -185,7 +185,7 @@ fn check_tool_name(name: &str, is_alone: bool) -> Result<()> {
         _ => return unsafe_field("name", name, "would be read as a role or a channel"),
     }
     if is_alone && !names_a_tool(name) {
-        return unsafe_field("name", name, "alone it would be read as an unknown role");
+        return unsafe_field("name", name, "by itself it would be read as an unknown role");
     }
     Ok(())
 }

@@ -164,7 +164,7 @@ pub fn parse_body(text: &str) -> Result<Json> {
     parse_body_within(text, usize::MAX)
 }
 
-/// [`parse_body`] of a text that has at most so many values, keys among them: a value takes up to 24 bytes of memory,
+/// [`parse_body`] of a text that has at most this many values, keys among them: a value takes up to 24 bytes of memory,
 /// twelve times its text.
 ///
 /// # Errors

@@ -148,7 +148,7 @@ impl Turn {
         self.render(*encoding, &self.conversation)
     }
 
-    /// [`Self::prompt`] of at most so many tokens: of a longer conversation the oldest turns are left out, as few as
+    /// [`Self::prompt`] of at most this many tokens: of a longer conversation the oldest turns are left out, as few as
     /// must be. A turn is left out whole, from the user's message to the last before the next one, so that no result
     /// remains without its call. The system and developer messages in front of the first turn always stay, and so
     /// does the last turn.
@@ -157,7 +157,7 @@ impl Turn {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::PromptTooLong`] where the last turn alone has too many tokens; those of [`Self::prompt`].
+    /// [`ErrorKind::PromptTooLong`] where the prompt has too many tokens even with only the last turn; those of [`Self::prompt`].
     ///
     /// # Example
     ///

@@ -88,7 +88,7 @@ impl Tape {
         self.parse_within(text, not_numbers, Bounds { depth: MAX_DEPTH, values: usize::MAX })
     }
 
-    /// The same of a text that has at most so many values, keys among them.
+    /// The same of a text that has at most this many values, keys among them.
     pub(crate) fn parse_some(&mut self, text: &str, values: usize) -> Result<usize, NotJson> {
         self.parse_within(text, NotNumbers::Refused, Bounds { depth: MAX_DEPTH, values })
     }

@@ -122,7 +122,7 @@ impl StreamableParser {
         serde_json::to_vec(&saved).map_err(|error| invalid(error.to_string()))
     }
 
-    /// Goes on with a parser that [`Self::to_bytes`] saved. Costs as much as parsing its tokens.
+    /// Resumes a parser that [`Self::to_bytes`] saved. Costs as much as parsing its tokens.
     ///
     /// # Errors
     ///

@@ -2,7 +2,7 @@
 //!
 //! Engines that decode without special tokens join headers and contents, and nothing marks where
 //! one ends. Still, a role before a channel, or a channel before `to=`, shows a header; and so does the recipient of a
-//! known tool before a value, or behind a role. So the result is a guess, for text whose tokens are lost.
+//! known tool before a value, or after a role. So the result is a guess, for text whose tokens are lost.
 
 use crate::chat::{ANALYSIS, Author, CHANNELS, FINAL, Message, Role};
 use crate::header::{CONTENT_TYPES, TO, Tools};

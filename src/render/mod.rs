@@ -80,7 +80,7 @@ pub struct Speaker {
     pub channel: Option<Cow<'static, str>>,
 }
 
-/// Renders the messages that the config does not drop, and the ending, behind the tokens that are there.
+/// Renders the messages that the config does not drop, and the ending, after the tokens that are there.
 ///
 /// # Errors
 ///
@@ -124,7 +124,7 @@ pub(crate) fn all_messages<'a, M: AsMessage + 'a>(
     Ok(sink.rendered)
 }
 
-/// Renders one message, behind the tokens that are there.
+/// Renders one message, after the tokens that are there.
 ///
 /// # Errors
 ///

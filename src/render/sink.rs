@@ -18,13 +18,13 @@ pub(super) struct TokenSink {
 }
 
 impl TokenSink {
-    /// Writes behind these tokens.
+    /// Writes after these tokens.
     pub(super) fn new(tokenizer: Tokenizer, tokens: Vec<u32>) -> Self {
         let rendered = Rendered { tokens, ..Rendered::default() };
         Self { tokenizer, rendered, tool_budget: Budget::default() }
     }
 
-    /// Makes room for so many spans.
+    /// Makes room for this many spans.
     pub(super) fn reserve(&mut self, messages: usize) {
         self.rendered.spans.reserve(messages);
         self.rendered.speakers.reserve(messages);

@@ -26,7 +26,7 @@ pub enum Break {
     ReturnSampled,
     /// Sampling ended inside a character, of which the tokens have only the first bytes.
     CutInCharacter,
-    /// The sampled tokens are malformed so that they would mean something else with messages behind them.
+    /// The sampled tokens are malformed so that they would mean something else with messages after them.
     Ambiguous,
 }
 

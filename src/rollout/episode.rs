@@ -205,13 +205,13 @@ impl Rollout {
         &self.segments
     }
 
-    /// Takes what was sampled behind the prompt, and where given the log-probability of each token. The cost is that
+    /// Takes what was sampled after the prompt, and where given the log-probability of each token. The cost is that
     /// of these tokens.
     ///
     /// # Errors
     ///
     /// [`ErrorKind::InvalidRollout`](crate::ErrorKind::InvalidRollout), and the rollout is as before: no tokens, an id
-    /// that does not exist, tokens behind a stop token, more or fewer log-probabilities than tokens, or tokens were
+    /// that does not exist, tokens after a stop token, more or fewer log-probabilities than tokens, or tokens were
     /// sampled already.
     pub fn sampled(&mut self, tokens: &[TokenId], logprobs: Option<&[f32]>) -> Result<Step> {
         if self.waiting.is_some() {
@@ -247,7 +247,7 @@ impl Rollout {
         Ok(step)
     }
 
-    /// Adds messages behind what was sampled: results of tools, questions. `None` if the prompt goes on, else why it was
+    /// Adds messages after what was sampled: results of tools, questions. `None` if the prompt goes on, else why it was
     /// rendered anew. Without a break the cost is that of the new messages.
     ///
     /// # Errors
@@ -286,7 +286,7 @@ impl Rollout {
         Ok(reason)
     }
 
-    /// Begins a segment: renders the conversation with these messages behind it.
+    /// Begins a segment: renders the conversation with these messages after it.
     fn begin(
         &mut self,
         ending: RenderEnd<'_>,

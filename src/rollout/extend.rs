@@ -27,16 +27,16 @@ pub enum Extension {
 }
 
 impl HarmonyEncoding {
-    /// The prompt that follows a prompt, what was sampled behind it, and new messages: results of tools, questions.
+    /// The prompt that follows a prompt, what was sampled after it, and new messages: results of tools, questions.
     ///
     /// Both stay as they are wherever the format allows it. The cost is that of the open message, the sampled tokens
-    /// and the new messages; where thoughts may have to be dropped, behind an answer or before a question, the whole
+    /// and the new messages; where thoughts may have to be dropped, after an answer or before a question, the whole
     /// prompt is read, too.
     ///
     /// # Errors
     ///
     /// [`ErrorKind::InvalidRollout`](crate::ErrorKind::InvalidRollout): the prompt does not end with an open message
-    /// of the assistant; nothing was sampled, an id that does not exist, or tokens behind a stop token; a message of
+    /// of the assistant; nothing was sampled, an id that does not exist, or tokens after a stop token; a message of
     /// the assistant, or a result without a call. Whatever rendering the new messages refuses.
     ///
     /// ```
@@ -110,7 +110,7 @@ impl HarmonyEncoding {
         Ok(rendered)
     }
 
-    /// The messages of a prompt in front of its open one. Behind malformed tokens it matters that one follows.
+    /// The messages of a prompt in front of its open one. After malformed tokens it matters that one follows.
     fn read_held(self, before: &[TokenId]) -> Result<Vec<Message>> {
         let mut parser = StreamableParser::with_options(self, None, &ParserOptions::lenient())?;
         parser.feed(before)?;

@@ -1,4 +1,4 @@
-//! What was sampled behind a prompt, read leniently, and how it ended.
+//! What was sampled after a prompt, read leniently, and how it ended.
 
 use std::ops::Range;
 
@@ -61,7 +61,7 @@ pub(super) fn beginning(encoding: HarmonyEncoding) -> Vec<TokenId> {
     tokens
 }
 
-/// Reads tokens that were sampled behind the open message at a prompt's end.
+/// Reads tokens that were sampled after the open message at a prompt's end.
 ///
 /// # Errors
 ///
@@ -72,7 +72,7 @@ pub(super) fn read(
     tools: &[String],
     encoding: HarmonyEncoding,
 ) -> Result<Sampled> {
-    // As a completion is read: what was sampled behind the role is none of it, whatever it spells.
+    // As a completion is read: what was sampled after the role is none of it, whatever it spells.
     let given = beginning(encoding).len();
     let mut parser = parser(encoding, Some(Role::Assistant), tools)?;
     let mut events = parser.feed(&open[given..])?;

@@ -110,7 +110,7 @@ impl Step {
         Ok(Self::new(&sampled::read(open, sampled, tools, encoding)?, open.len()))
     }
 
-    /// Of tokens that were read behind `open` tokens of the prompt.
+    /// Of tokens that were read after `open` tokens of the prompt.
     pub(super) fn new(sampled: &Sampled, open: usize) -> Self {
         let behind = |token: usize| token.saturating_sub(open);
         let waiting = Waiting::of_sampled(&sampled.messages).indices();

@@ -81,7 +81,7 @@ fn line(text: &str) -> usize {
 
 type Scanned<'t> = Result<(usize, Option<Word<'t>>), Refused>;
 
-/// The end of what is quoted, behind its quote, which a backslash hides.
+/// The end of what is quoted, after its quote, which a backslash hides.
 fn end(text: &str, quote: char) -> Option<usize> {
     let mut is_hidden = false;
     for (at, char) in text.char_indices().skip(1) {

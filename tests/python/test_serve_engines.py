@@ -424,8 +424,8 @@ def test_replay(tmp_path: Path) -> None:
     ("text", "said"),
     [
         ("", "engine: expected one of auto, vllm, "),
-        ("vllm", r"engine: vllm needs a place behind vllm= \(URL\)"),
-        ("replay=", r"engine: replay needs a place behind replay= \(a JSONL file of \{"),
+        ("vllm", r"engine: vllm needs a place after vllm= \(URL\)"),
+        ("replay=", r"engine: replay needs a place after replay= \(a JSONL file of \{"),
         ("vllm=127.0.0.1:8001", "engine: vllm needs a URL"),
         ("vllm=http://", "engine: vllm needs a URL"),
         ("vllm=http://127.0.0.1:99999", "engine: vllm needs a URL"),

@@ -4,7 +4,7 @@ They take the place of ``tinker_cookbook.renderers.gpt_oss``, which finds messag
 so that text which spells a marker is one; raises on two stop tokens and gives up where there is
 none; writes the older header of a call, and tools' schemas without most of what they say; and
 renders the whole conversation anew after each step. Here a parsed message has its tokens, and what
-follows stands behind them: one datum for an episode, where that one gets one for each step.
+follows stands after them: one datum for an episode, where that one gets one for each step.
 
 Names: ``openai_harmony/gpt_oss_medium_reasoning``, likewise with ``low`` and ``high``, and each
 with ``_preserve_thinking`` at its end: thoughts stay, and so does a sampled ``<|return|>``.
@@ -35,7 +35,7 @@ TOKENS, TOOLS = "harmony_tokens", "harmony_tools"
 
 
 class HarmonyRenderer(base.Renderer):  # type: ignore[misc]
-    """A renderer whose prompts go on from the sampled tokens.
+    """A renderer whose prompts continue from the sampled tokens.
 
     Args:
         tokenizer: The model's; nothing of it is used.
@@ -101,7 +101,7 @@ class HarmonyRenderer(base.Renderer):  # type: ignore[misc]
     def build_generation_prompt(
         self, messages: Sequence[Message], role: str = "assistant", prefill: str | None = None
     ) -> Any:
-        """The prompt: behind the tokens of the messages that were parsed here, if they are.
+        """The prompt: after the tokens of the messages that were parsed here, if they are.
 
         ``prefill`` is the beginning of the answer.
         """

@@ -66,7 +66,7 @@ class HarmonyToolParser(parsers.ToolParser):  # type: ignore[misc]
 
 
 class HarmonyTokenBuilder(builders.ContinuousTokenBuilder):  # type: ignore[misc]
-    """Prompts that go on from the sampled tokens.
+    """Prompts that continue from the sampled tokens.
 
     Of ``chat_template_kwargs`` it takes those of gpt-oss' chat template: ``reasoning_effort`` and
     ``model_identity``. One builder serves one episode, as in verl.
@@ -117,8 +117,8 @@ class HarmonyTokenBuilder(builders.ContinuousTokenBuilder):  # type: ignore[misc
         All thoughts stay, and a sampled ``<|return|>``.
 
         Raises:
-            ValueError: They cannot go on: sampling ended inside a header, or with nothing; or a
-                result answers no call.
+            ValueError: They cannot be continued: sampling ended inside a header, or with nothing;
+                or a result answers no call.
         """
         self._assert_append_only(previous_messages, updated_messages)
         tokens, new = list(runtime_token_ids), updated_messages[len(previous_messages) :]
@@ -132,9 +132,9 @@ class HarmonyTokenBuilder(builders.ContinuousTokenBuilder):  # type: ignore[misc
             follows = following(step.waiting, new).messages
             extended = _extended(prompt, sampled, follows, offered)
         except HarmonyError as error:
-            raise ValueError(f"the prompt cannot go on: {error}") from error
+            raise ValueError(f"the prompt cannot be continued: {error}") from error
         if isinstance(extended, Broken):
-            raise ValueError(f"the prompt cannot go on: {extended.reason}")
+            raise ValueError(f"the prompt cannot be continued: {extended.reason}")
         closing = 0 if extended.added[0] == chat.START else 1
         return builders.MergeResult(
             token_ids=extended.tokens,
@@ -152,7 +152,7 @@ def _extended(
 
 
 def _last_open(tokens: list[int]) -> int:
-    """Behind the last ``<|start|>assistant``: where the model's last message goes on."""
+    """After the last ``<|start|>assistant``: where the model's last message goes on."""
     for start in range(len(tokens) - len(_OPEN), -1, -1):
         if tokens[start : start + len(_OPEN)] == _OPEN:
             return start + len(_OPEN)

@@ -25,7 +25,7 @@ examples:
 """
     add_input(parser)
     add_output(parser, "text", "json")
-    parser.add_argument("--total", action="store_true", help="the sum of all inputs alone")
+    parser.add_argument("--total", action="store_true", help="print only the grand total")
     add_prompt(parser)
 
 

@@ -26,7 +26,7 @@ examples:
 """
     add_input(parser, "a", "b")
     add_output(parser, "text", "html", "json")
-    parser.add_argument("--ids", action="store_true", help="show token ids behind their texts")
+    parser.add_argument("--ids", action="store_true", help="show token ids after their texts")
     add_prompt(parser)
     second = parser.add_argument_group("rendering of the second")
     add_flags(second.add_argument, RenderConversationConfig, "b-")

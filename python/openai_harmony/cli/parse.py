@@ -34,7 +34,7 @@ examples:
     parser.add_argument(
         "--role",
         choices=["assistant", "user", "system", "developer", "tool"],
-        help="who speaks first, if the tokens begin behind that (assistant, if they do)",
+        help="the first author, if the tokens begin after it (assistant, if they do)",
     )
     parser.add_argument(
         "--tool",

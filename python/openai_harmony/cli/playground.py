@@ -16,7 +16,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Its arguments."""
     parser.description = (
         "Opens a local page: a request becomes a prompt, sampled output becomes messages and the "
-        "API's chunks, token by token. It listens on this machine alone, and keeps nothing."
+        "API's chunks, token by token. It listens on this machine only, and keeps nothing."
     )
     parser.epilog = """\
 examples:
@@ -24,7 +24,7 @@ examples:
   harmony playground --port 8123 --no-browser
 """
     parser.add_argument("--port", type=number, metavar="N", default=0, help="the port (a free one)")
-    parser.add_argument("--no-browser", action="store_true", help="print the address alone")
+    parser.add_argument("--no-browser", action="store_true", help="print the address only")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -88,7 +88,7 @@ def add_prompt(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--ending",
         choices=["completion", "training", "none"],
-        help="as a prompt (completion), as a training example, or the messages alone",
+        help="as a prompt (completion), as a training example, or only the messages",
     )
     add_flags(group.add_argument, RenderConversationConfig)
 

@@ -32,13 +32,13 @@ examples:
 """
     add_input(parser)
     add_output(parser, "text", "html", "json")
-    parser.add_argument("--ids", action="store_true", help="show token ids behind their texts")
+    parser.add_argument("--ids", action="store_true", help="show token ids after their texts")
     parser.add_argument(
         "--max-tokens",
         type=number,
         metavar="N",
         default=_MOST_TOKENS,
-        help=f"show about so many tokens of each input, 0 all of them ({_MOST_TOKENS:,})",
+        help=f"show about this many tokens of each input, 0 for all ({_MOST_TOKENS:,})",
     )
     add_prompt(parser)
     add_mask(parser)

@@ -95,7 +95,7 @@ class Reply(InNotebooks, _lowlevel.Reply):
         saved: bytes,
         **options: Unpack[ResumeOptions],
     ) -> Self:
-        """Goes on with a reply that ``to_bytes`` saved, in another process for instance.
+        """Resumes a reply that ``to_bytes`` saved, in another process for instance.
 
         Costs as much as feeding the reply's tokens.
 

@@ -37,7 +37,7 @@ _HOSTS = ["localhost", "127.0.0.1", "[::1]"]
 
 
 def app() -> Starlette:
-    """The ASGI application. It answers on the names of this machine alone."""
+    """The ASGI application. It answers on the names of this machine only."""
     routes = [Route(path, _file(*file)) for path, file in _FILES.items()]
     routes += [
         Route("/show.css", _style),

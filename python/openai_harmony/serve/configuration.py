@@ -47,7 +47,7 @@ def api_keys(file: str | None) -> list[str]:
                 continue
             if not re.fullmatch("[!-~]+", line):
                 # Clients could not send it. It is not quoted: it may be most of a key.
-                what = "a key has visible ASCII characters alone"
+                what = "a key has only visible ASCII characters"
                 raise ValueError(f"api_key_file: {file}, line {at}: {what}")
             found.append(line)
         if not found:

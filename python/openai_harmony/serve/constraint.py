@@ -68,9 +68,9 @@ class Constraint:
         return self.turn.tool_choice.mode in ("required", "named")
 
     def behind_thought(self) -> Constraint:
-        """The rest of the turn, behind a thought that was ended because its budget is spent.
+        """The rest of the turn, after a thought that was ended because its budget is spent.
 
-        Behind ``<|start|>assistant`` if a call has to follow, else inside the answer.
+        After ``<|start|>assistant`` if a call has to follow, else inside the answer.
         """
         prefill = Prefill() if self.needs_call else Prefill(channel="final", text="")
         options = {"prefill": prefill, "thinking": "off"}

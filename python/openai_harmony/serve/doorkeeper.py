@@ -32,7 +32,7 @@ class Door:
         self.origins = settings.origins
         """The web pages that may ask; ``*`` is all."""
         self.is_local = settings.host in LOOPBACK and not settings.allow_anonymous and not self.keys
-        """Whether only this machine may ask: other names of hosts are refused, behind which a web
+        """Whether only this machine may ask: other names of hosts are refused, after which a web
         page could hide."""
         self.open_suffixes = SUFFIXES if settings.allow_anonymous_render else ()
         """How the paths end that anybody may ask, of whatever host."""

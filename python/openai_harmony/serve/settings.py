@@ -46,7 +46,7 @@ class Settings:
     body_timeout: float = _setting(60.0, "seconds that a request's body may take to arrive")
     header_timeout: float = _setting(30.0, "seconds that a request's head may take to arrive")
     client_timeout: float = _setting(60.0, "seconds that a client may read nothing of its answer")
-    drain_timeout: float = _setting(30.0, "seconds for running answers once the server shall end")
+    drain_timeout: float = _setting(30.0, "seconds running answers get at shutdown")
     max_body: int = _setting(32 * 2**20, "bytes of a request's body")
     max_bodies: int = _setting(256 * 2**20, "bytes of all bodies that arrive or wait at a time")
     max_values: int = _setting(1_000_000, "JSON values of a request's body")

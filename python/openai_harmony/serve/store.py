@@ -1,4 +1,4 @@
-"""What must last: the responses that clients refer to later, in a database behind a URL.
+"""What must last: the responses that clients refer to later, in a database that a URL names.
 
 Any number of processes may use one database. Everything happens in transactions, so nothing is
 stored half. Each response belongs to the API key that asked for it.

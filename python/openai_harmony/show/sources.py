@@ -134,7 +134,7 @@ def _dropped(message: Message, index: int, config: RenderConversationConfig | No
 
 
 def _insert(blocks: list[Block], dropped: Block) -> None:
-    """Puts a dropped message before the first that stands behind it."""
+    """Puts a dropped message before the first that stands after it."""
     assert dropped.message is not None
     for place, block in enumerate(blocks):
         if block.message is None or block.message > dropped.message:

@@ -75,7 +75,7 @@ impl SchemaWriter<'_> {
     }
 }
 
-/// More items, each behind a comma.
+/// More items, each after a comma.
 fn repeated(item: &str, least: usize, most: Option<usize>) -> String {
     let most = most.map_or(String::new(), |most| most.to_string());
     format!("(\",\" blanks {item} blanks){{{least},{most}}}")

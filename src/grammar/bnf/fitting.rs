@@ -5,7 +5,7 @@
 //! took it 3 seconds for one token of a text of at most 500 characters. A rule whose characters are many costs it tens of
 //! milliseconds to compile, so a grammar has room for a few of them ([`BnfRules::spend`]).
 //!
-//! Behind a `<` that is written as it is, no `|` is: the two begin the name of a special token. One of them is an escape
+//! After a `<` that is written as it is, no `|` is: the two begin the name of a special token. One of them is an escape
 //! there.
 
 use regex_syntax::hir::ClassUnicode;
@@ -60,7 +60,7 @@ fn has_bar(expr: &Expr) -> bool {
 #[derive(Debug, Clone)]
 struct Rest {
     after: String,
-    /// The same directly behind a `<`; `None` if none may be there, so that it is an escape.
+    /// The same directly after a `<`; `None` if none may be there, so that it is an escape.
     after_angle: Option<String>,
 }
 
@@ -74,7 +74,7 @@ impl Rest {
         Self { after: "\"\"".to_owned(), after_angle: None }
     }
 
-    /// Whether it is the same behind a `<`.
+    /// Whether it is the same after a `<`.
     fn is_even(&self) -> bool {
         self.after_angle.as_ref() == Some(&self.after)
     }
@@ -264,7 +264,7 @@ fn of_literal(text: &str, next: &Rest) -> Rest {
     Rest { after: written(false), after_angle: Some(written(true)) }
 }
 
-/// The characters of a class, each with what follows. `is_behind`: behind a `<`.
+/// The characters of a class, each with what follows. `is_behind`: after a `<`.
 fn characters(class: &ClassUnicode, next: &Rest, is_behind: bool) -> Result<String, String> {
     const SHORT: [(char, char); 7] = [
         ('"', '"'),

@@ -85,7 +85,7 @@ impl SchemaWriter<'_> {
             }
             let both = match key.as_str() {
                 "type" => shared_kinds(&own, &value),
-                // Two that differ; a list of values is compared behind the loop.
+                // Two that differ; a list of values is compared after the loop.
                 "const" => {
                     into.insert("enum".to_owned(), json!([]));
                     continue;

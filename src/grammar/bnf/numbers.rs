@@ -71,7 +71,7 @@ pub(super) fn any_fraction(places: Places) -> String {
     }
 }
 
-/// Digits behind others; with [`Places`], only as many as there is room for.
+/// Digits after others; with [`Places`], only as many as there is room for.
 fn any(places: Places) -> String {
     match places {
         None => "[0-9]*".to_owned(),

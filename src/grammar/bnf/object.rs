@@ -137,7 +137,7 @@ impl SchemaWriter<'_> {
         (!others.is_empty()).then(|| others.join(" | "))
     }
 
-    /// The rest of a name that fits a pattern, behind its first quote.
+    /// The rest of a name that fits a pattern, after its first quote.
     fn key(
         &mut self,
         pattern: &str,

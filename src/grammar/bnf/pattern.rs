@@ -65,7 +65,7 @@ fn times(rules: &BnfRules, repetition: &Repetition, path: &Path) -> Result<Strin
     })
 }
 
-/// Behind the characters of ASCII, which are all that are left out of classes.
+/// After the characters of ASCII, which are all that are left out of classes.
 const END: char = '\u{80}';
 
 /// A class of these characters without some, of which there may be none.

@@ -224,7 +224,7 @@ fn joined(options: &[String]) -> Option<String> {
     (!options.is_empty()).then(|| options.join(" | "))
 }
 
-/// How many digits have multiples of 0.1, 0.01 and so on behind the point.
+/// How many digits have multiples of 0.1, 0.01 and so on after the point.
 fn places_of(multiple: &Value) -> Option<usize> {
     let text = multiple.as_f64()?.to_string();
     let digits = text.strip_prefix("0.")?;

@@ -14,7 +14,7 @@ use crate::repair::RepairKind;
 
 /// Where they stand.
 impl Draft<'_> {
-    /// A word behind one that is content.
+    /// A word after one that is content.
     pub(super) fn read_content(&mut self, word: &Word, text: &str) -> bool {
         !self.content.is_empty() && self.begin_content(word, text)
     }

@@ -227,7 +227,7 @@ impl Draft<'_> {
     }
 
     /// Whether the words after a `<|constrain|>`, of which the first begins with this name, are content. They are a
-    /// content type if the name is one, or if a call has the marker, with nothing behind the name but a value.
+    /// content type if the name is one, or if a call has the marker, with nothing after the name but a value.
     fn begins_content(&self, word: &Word, name: &str) -> bool {
         let text = self.text(word);
         let is_alone = text.len() == name.len() && self.ahead.is_empty();

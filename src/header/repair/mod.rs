@@ -96,9 +96,9 @@ pub(crate) fn repair(words: &Words, setting: Setting<'_>) -> Repaired {
     let mut draft = Draft::new(words, setting);
     draft.read_author();
     let bare = draft.read_words();
-    // Behind all fields with markers, which come first.
+    // After all fields with markers, which come first.
     draft.place(bare);
-    // Behind all repairs, one of which decides it; before the questions below, which ask for a recipient.
+    // After all repairs, one of which decides it; before the questions below, which ask for a recipient.
     draft.drop_own_recipient();
     // Before the questions below, which ask for content.
     draft.drop_cut_marker();

@@ -59,7 +59,7 @@ impl<'a> Draft<'a> {
                 Self::take_glued_role,
                 Self::take_misplaced_recipient,
             ],
-            // Behind `<|start|>`, where a role should be.
+            // After `<|start|>`, where a role should be.
             None => &[
                 Self::take_known_author,
                 Self::take_any_run,

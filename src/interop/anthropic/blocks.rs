@@ -172,7 +172,7 @@ fn read_result(block: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<
     }
     block.required("tool_use_id")?.text()?;
     request.history.result(block, "tool_use_id", None, text)?;
-    // Tools that a search found are declared behind its result.
+    // Tools that a search found are declared after its result.
     let mut found = Vec::new();
     if content.is_some_and(|content| content.at().as_array().is_some()) {
         block.each("content", |part| {

@@ -130,7 +130,7 @@ fn collect(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
         Ok(())
     })?;
     body.each("tools", |tool| read_tool(tool, defers, request))?;
-    // Behind the tools, since messages may define more.
+    // After the tools, since messages may define more.
     read_messages(body, request)?;
     if let Some(choice) = body.get("tool_choice") {
         request.choice = read_choice(&choice)?;

@@ -86,7 +86,7 @@ fn read_logprobs(
     content.items()?.map(one).collect::<Result<_>>().map(Some)
 }
 
-/// A list of token ids, unless it is missing or null; at most so many.
+/// A list of token ids, unless it is missing or null; at most this many.
 pub(super) fn ids(
     object: &BodyObject<'_, '_>,
     key: &str,

@@ -30,7 +30,7 @@ pub(super) struct TextLogprobs {
 }
 
 impl TextLogprobs {
-    /// Those that an engine gives, with at most so many candidates of each token.
+    /// Those that an engine gives, with at most this many candidates of each token.
     pub(super) fn of(
         choice: &Choice<'_>,
         tokenizer: Tokenizer,
@@ -76,7 +76,7 @@ pub(super) fn shown_candidates(asked: &BodyObject<'_, '_>) -> Result<Option<usiz
 
 /// The text of a token. The last token of a character has all of it, those before it nothing.
 fn text_after(tokenizer: Tokenizer, context: &[TokenId], token: TokenId) -> String {
-    /// A character has at most so many tokens before its last one.
+    /// A character has at most this many tokens before its last one.
     const MOST: usize = 4;
     let decode = |tokens: &[TokenId]| {
         let bytes = tokens.iter().filter_map(|&id| tokenizer.token_bytes(id)).flatten().copied();

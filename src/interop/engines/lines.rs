@@ -36,7 +36,7 @@ impl Lines {
         Ok(())
     }
 
-    /// What stands behind the last line.
+    /// What stands after the last line.
     pub(super) fn into_rest(self) -> Vec<u8> {
         self.rest
     }

@@ -46,7 +46,7 @@ pub struct EngineOutput {
     pub logprobs: Option<Vec<Option<TokenLogprob>>>,
     /// Why the output ends here, if it does.
     pub reason: Option<FinishReason>,
-    /// What the engine did wrong behind these tokens, if it did; then there is no reason.
+    /// What the engine did wrong after these tokens, if it did; then there is no reason.
     pub fault: Option<EngineFault>,
 }
 
@@ -109,13 +109,13 @@ struct Event {
 }
 
 impl EngineReader {
-    /// For an output of at most so many tokens that ends at any of the stop tokens.
+    /// For an output of at most this many tokens that ends at any of the stop tokens.
     pub fn new(form: EngineForm, max_tokens: usize, stop_token_ids: &[TokenId]) -> Self {
         let stops = stop_token_ids.to_vec();
         Self { form, lines: Lines::default(), seen: 0, left: max_tokens, stops, is_ended: false }
     }
 
-    /// Takes more bytes of the stream. Those behind the end are not looked at.
+    /// Takes more bytes of the stream. Those after the end are not looked at.
     pub fn feed(&mut self, bytes: &[u8]) -> EngineOutput {
         let mut sampled = EngineOutput::default();
         if !self.is_ended {

@@ -159,7 +159,7 @@ impl History {
         }
     }
 
-    /// The assistant's text, and calls behind it: with calls it is a preamble, without it is the answer.
+    /// The assistant's text, and calls after it: with calls it is a preamble, without it is the answer.
     pub(super) fn say_and_call(&mut self, texts: impl Into<Texts>, calls: Vec<HistoryCall>) {
         match texts.into() {
             texts if calls.is_empty() => self.say(FINAL, texts),

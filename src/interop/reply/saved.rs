@@ -59,7 +59,7 @@ enum Fed {
 }
 
 impl Reply {
-    /// Goes on with a reply that [`Self::to_bytes`] saved, in another process for instance. The turn is read from the
+    /// Resumes a reply that [`Self::to_bytes`] saved, in another process for instance. The turn is read from the
     /// same body. Of the options the functions count, [`ReplyOptions::make_id`] and [`ReplyOptions::clock`]; the
     /// others are saved. Costs as much as feeding the reply's tokens.
     ///

@@ -32,7 +32,7 @@ struct Search {
     strings: Vec<String>,
     automaton: NFA,
     start: StateID,
-    /// Of each state, how many bytes at the end of the text begin a string: at most so many as the
+    /// Of each state, how many bytes at the end of the text begin a string: at most this many as the
     /// state was reached with from the start.
     depths: HashMap<StateID, usize>,
     state: StateID,
@@ -56,7 +56,7 @@ impl StopStrings {
         Ok(Self { search: Some(search), held: Held::default() })
     }
 
-    /// Takes text and gives what is to be emitted, and the stop string that begins behind it. Of several strings the one
+    /// Takes text and gives what is to be emitted, and the stop string that begins after it. Of several strings the one
     /// that is complete first counts, of those that end together the longest, so that the cut of the pieces does not
     /// matter.
     pub(super) fn push(&mut self, text: String) -> (String, Option<String>) {

@@ -12,7 +12,7 @@ pub(super) struct ThinkingBudget {
 
 impl ThinkingBudget {
     pub(super) fn new(tokenizer: Tokenizer, tokens: usize) -> Self {
-        // Behind a bare `<|end|>` models begin another thought.
+        // After a bare `<|end|>` models begin another thought.
         let end = "<|end|><|start|>assistant<|channel|>final<|message|>";
         Self { tokens, end: tokenizer.encode_with_special_tokens(end) }
     }
@@ -23,7 +23,7 @@ impl Reply {
     /// ([`Turn::thinking_budget`](crate::interop::Turn::thinking_budget)); empty before, and wherever the model is not
     /// inside a thought.
     ///
-    /// Ask after each [`Self::feed`]. If there are any, stop the engine, feed them to the reply, and sample on behind
+    /// Ask after each [`Self::feed`]. If there are any, stop the engine, feed them to the reply, and sample on after
     /// the prompt, [`Self::tokens`] included. Inside a character of several tokens there are none yet: its end is one
     /// or two tokens away.
     ///

@@ -21,7 +21,7 @@ KINDS = {
     "none": "tokens of the context, or nothing: rendering without an engine",
     "replay": 'a JSONL file of {"match": ..., "text": ...}, recorded output',
 }
-"""The kinds of engines, and what stands behind the ``=``."""
+"""The kinds of engines, and what follows the ``=``."""
 
 
 def connect(text: str, *, timeout: float = 600.0, key: str | None = None) -> Engine:
@@ -45,7 +45,7 @@ def connect(text: str, *, timeout: float = 600.0, key: str | None = None) -> Eng
     if kind == "none":
         return _none(place, text)
     if not place:
-        raise ValueError(f"engine: {kind} needs a place behind {kind}= ({KINDS[kind]})")
+        raise ValueError(f"engine: {kind} needs a place after {kind}= ({KINDS[kind]})")
     if kind == "replay":
         return Replay(place)
     if kind == "transformers":

@@ -26,7 +26,7 @@ class Replay:
     """Says the ``text`` of the first record whose ``match`` stands in the prompt.
 
     The prompt is searched as text with its markers spelled; if it begins a message that the record
-    has, the record is said from behind that beginning. Of several answers to one prompt, each
+    has, what follows that beginning is said. Of several answers to one prompt, each
     says the next record that matches. A record's ``delay`` is in seconds, before each piece;
     ``size`` is how many tokens a piece has; ``logprob`` is that of every token, for clients that
     ask for log-probabilities.
@@ -81,7 +81,7 @@ class Replay:
 
 
 def _left(recorded: str, prompt: str) -> str:
-    """What is left of a record behind what the prompt has begun: a named tool's call, an answer."""
+    """What is left of a record after what the prompt has begun: a named tool's call, an answer."""
     begun = prompt.rpartition("<|start|>assistant")[2]
     return recorded.rpartition(begun)[2] if begun else recorded
 

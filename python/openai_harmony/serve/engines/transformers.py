@@ -79,7 +79,7 @@ class Transformers:
         watched = None if request.logprobs is None else _Watched(torch, request.logprobs)
 
         def seen(ids: Any, scores: Any, **_: Any) -> Any:
-            """Called behind each token, with all so far; says whether to stop."""
+            """Called after each token, with all so far; says whether to stop."""
             nonlocal count
             count += 1
             token = int(ids[0, -1])

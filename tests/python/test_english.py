@@ -1,0 +1,44 @@
+"""What people read when the program speaks has none of the turns of phrase at which readers stopped."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+TICS = re.compile(
+    r"\b(?:alone|behind|shall|so many|go(?:es)? on|(?:is|are) none|stands|as it is meant)\b"
+)
+STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
+
+
+def messages() -> Iterator[tuple[str, str]]:
+    """String literals of sentences: errors, logs, help."""
+    for file in sorted((ROOT / "python/openai_harmony").rglob("*.py")):
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        statements = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        # An option's description is documentation.
+        options = {
+            id(argument)
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "Option"
+            for argument in node.args
+        }
+        for node in ast.walk(tree):
+            match node:
+                case ast.Constant(str(text)) if id(node) not in statements | options:
+                    yield file.relative_to(ROOT).as_posix(), text
+    for folder in ("src", "python/src"):
+        for file in sorted((ROOT / folder).rglob("*.rs")):
+            code = file.read_text(encoding="utf-8").split("\n#[cfg(test)]\nmod ")[0]
+            code = re.sub(r"//[^\n]*", "", code)
+            for text in STRING.findall(code):
+                yield file.relative_to(ROOT).as_posix(), text
+
+
+def test_messages_are_plain_english() -> None:
+    found = [(file, text) for file, text in messages() if " " in text]
+    assert len(found) > 500
+    assert [(file, text) for file, text in found if TICS.search(text)] == []
