@@ -18,7 +18,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// The names of public classes and of their public members, `Turn` and `Turn.prompt`, with their docstrings.
+/// The names of public classes, of their public members and of functions, `Turn`, `Turn.prompt` and `derender`, with
+/// their docstrings.
 fn texts(stub: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let (mut class, mut name) = ("", String::new());
@@ -28,6 +29,8 @@ fn texts(stub: &str) -> Vec<(String, String)> {
         if let Some(rest) = code.strip_prefix("class ").filter(|_| indent == 0) {
             class = rest.split(['(', ':']).next().unwrap_or(rest);
             class.clone_into(&mut name);
+        } else if let Some(rest) = code.strip_prefix("def ").filter(|_| indent == 0) {
+            rest.split('(').next().unwrap_or(rest).clone_into(&mut name);
         } else if indent == 0 && !code.is_empty() && !code.starts_with(')') {
             (class, name) = ("", String::new());
         } else if let Some(rest) = code.strip_prefix("def ").filter(|_| indent == 4) {

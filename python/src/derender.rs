@@ -8,7 +8,7 @@ use super::body::PyBody;
 use super::errors::{Read, raised};
 use super::options::ReadChoice;
 
-/// The JSON of an answer, or of a chunk of one and the state after it.
+#[doc = text!(derender)]
 #[pyfunction]
 #[pyo3(signature = (kind, body, encoding, *, model, created, context))]
 pub(super) fn derender<'py>(

@@ -107,6 +107,13 @@ def test_help_shows_the_same_text(one: Documented) -> None:
     assert inspect.cleandoc(member_of.__doc__) == one.text
 
 
+def test_help_of_functions_shows_the_same_text() -> None:
+    body = ast.parse(STUB.read_text(encoding="utf-8")).body
+    functions = [one for one in body if isinstance(one, ast.FunctionDef)]
+    texts = {one.name: text for one in functions if (text := ast.get_docstring(one))}
+    assert {name: inspect.getdoc(getattr(_lowlevel, name)) for name in texts} == texts
+
+
 @pytest.mark.parametrize(
     "one", [one for one in ALL if ">>> " in one.text], ids=lambda one: one.name
 )
