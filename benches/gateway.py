@@ -309,9 +309,10 @@ def in_turns(kinds: dict[str, str], count: int, rounds: int) -> dict[str, Measur
         }
         for one in found.values():
             asyncio.run(many(one.port, 64, 64))
-        for _ in range(rounds):
-            for one in found.values():
-                one.round()
+        for at in range(rounds):
+            for kind, one in found.items():
+                if kind != "litellm" or at == 0:  # which takes two minutes for a round
+                    one.round()
     return found
 
 
