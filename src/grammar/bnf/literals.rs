@@ -27,7 +27,7 @@ pub(super) fn json_literal(value: &Value) -> String {
     literal(&value.to_string().replace("<|", "\\u003c|"))
 }
 
-/// Whether what a schema says of texts and numbers admits a value that it lists.
+/// Whether what a schema says of texts, numbers and counts admits a value that it lists.
 pub(super) fn admits(members: &Map<String, Value>, value: &Value) -> bool {
     let is_kind = members.get("type").is_none_or(|kind| match kind {
         Value::Array(kinds) => kinds.iter().any(|kind| is_of(value, kind)),
@@ -37,8 +37,17 @@ pub(super) fn admits(members: &Map<String, Value>, value: &Value) -> bool {
         && match value {
             Value::String(text) => admits_text(members, text),
             Value::Number(number) => admits_number(members, number),
+            Value::Array(items) => admits_count(members, ["minItems", "maxItems"], items.len()),
+            Value::Object(named) => {
+                admits_count(members, ["minProperties", "maxProperties"], named.len())
+            }
             _ => true,
         }
+}
+
+fn admits_count(members: &Map<String, Value>, [least, most]: [&str; 2], found: usize) -> bool {
+    count(members, least).is_none_or(|least| found >= least)
+        && count(members, most).is_none_or(|most| found <= most)
 }
 
 fn admits_text(members: &Map<String, Value>, text: &str) -> bool {

@@ -142,8 +142,14 @@ impl SchemaWriter<'_> {
         };
         let is_inner = |value: &Value| value.is_object() || value.is_array();
         if all.iter().any(is_inner) {
-            const INNER: [&str; 5] =
-                ["properties", "required", "additionalProperties", "items", "prefixItems"];
+            const INNER: [&str; 6] = [
+                "properties",
+                "patternProperties",
+                "required",
+                "additionalProperties",
+                "items",
+                "prefixItems",
+            ];
             for keyword in INNER.iter().filter(|keyword| members.contains_key(**keyword)) {
                 let reason = "no grammar holds it beside a list of values";
                 self.rules.report.loosen(path, keyword, reason);
