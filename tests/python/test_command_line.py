@@ -474,6 +474,7 @@ URL = "s3://bucket/made"
         ["dataset", "rows.jsonl", f"{URL}/", "--to", "arrow"],
         ["dataset", "rows.jsonl", f"{URL}.bin", "--restart"],
         ["dataset", URL, f"{URL}.parquet"],
+        ["dataset", "missing.jsonl", f"{URL}.parquet"],
         ["show", "rows.jsonl", "-o", URL],
         ["show", URL],
         ["render", "rows.jsonl", "-o", URL],

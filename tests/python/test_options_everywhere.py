@@ -129,7 +129,7 @@ def test_they_are_found() -> None:
     assert {"channels", "stop_tokens"} < set(MASK)
     assert {"identity", "unsupported"} < set(READING)
     assert {"model", "clock"} < set(REPLYING)
-    assert {"version", "tokens"} < set(SAVED)
+    assert {"version", "fed"} < set(SAVED)
     assert {"preambles", "prefill"} < set(GRAMMAR)
     assert {"keep_return", "tools"} < set(EXTENDING)
     assert {"channel", "text"} < set(PREFILL)

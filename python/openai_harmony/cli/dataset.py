@@ -6,11 +6,14 @@ import argparse
 import sys
 import time
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from openai_harmony.cli.arguments import number
 from openai_harmony.cli.failures import DONE, CommandError, UsageError, say
 from openai_harmony.cli.rendering import add_rendering, given_rendering
+
+if TYPE_CHECKING:
+    from openai_harmony.training.dataset.output import Output
 
 _EPILOG = """\
 exit codes: 0 the output is complete, 1 it is not, 2 wrong usage, 130 interrupted
@@ -82,28 +85,30 @@ def run(options: argparse.Namespace) -> int:
     given = (options.inputs, options.output)
     begun = time.monotonic()
     try:
+        output = Output(options.output, options.to)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+    try:
         size = Inputs(options.inputs, column=options.column).size()
         with shown(size) as progress:
             state = dataset.write_dataset(*given, progress=progress, **_options(options))
     except dataset.StateError as error:
         raise CommandError(str(error)) from error
     except (dataset.InputError, dataset.ErrorLimitError, dataset.NoExamplesError) as error:
-        raise CommandError(f"{error}{_left(options)}") from error
+        raise CommandError(f"{error}{_left(output)}") from error
     except ValueError as error:
         raise UsageError(str(error)) from error
     except KeyboardInterrupt:
         again = "--restart starts over" if STDIN in options.inputs else "The same command resumes"
-        print(f"{again}{_left(options)}.", file=sys.stderr)
+        print(f"{again}{_left(output)}.", file=sys.stderr)
         raise
-    say(report(state, Output(options.output, options.to), time.monotonic() - begun))
+    say(report(state, output, time.monotonic() - begun))
     return DONE
 
 
-def _left(options: argparse.Namespace) -> str:
+def _left(output: Output) -> str:
     """What a run that did not complete has left, in words."""
-    from openai_harmony.training.dataset.output import Output
-
-    left = Output(options.output, options.to).left()
+    left = output.left()
     return f"; left: {', '.join(map(str, left))}" if left else ""
 
 

@@ -106,8 +106,8 @@ ELSEWHERE = {
     ),
     "equal-letters": ("Any text is encoded.", "A panic on 1.3 million equal letters."),
     "error-wording": (
-        "`Invalid utf-8` and the disallowed special token go on in other words.",
-        "Other words.",
+        "`Invalid utf-8`, the disallowed special token and the end inside a header continue in other words.",
+        "Other words, or none.",
     ),
     "exports": ("`__all__` names all that is public.", "It left out a part."),
     "lenient-channel": (
@@ -147,8 +147,8 @@ ELSEWHERE = {
 #: Of these errors the beginning stays, and what it quotes.
 DISALLOWED = "Encountered text corresponding to disallowed special token '"
 UNDECODABLE = "Invalid utf-8"
-#: Begins what is said besides where a role was forgotten.
-HINT = " (<|channel|>, so "
+#: Begin what is said besides: where a role was forgotten, and where the tokens end inside a header.
+HINTS = (" (<|channel|>, so ", " (the tokens end inside a header; ")
 #: Ends what is known of an error's text.
 ELLIPSIS = "…"
 
@@ -164,4 +164,6 @@ def fixed_part(error: str, wanted: str = "") -> str:
         return DISALLOWED + error.partition(DISALLOWED)[2].partition("'")[0]
     if UNDECODABLE in error:
         return UNDECODABLE
-    return error.partition(HINT)[0]
+    for hint in HINTS:
+        error = error.partition(hint)[0]
+    return error
