@@ -33,7 +33,7 @@ pub(crate) struct Checkpoint {
 }
 
 /// More tokens and messages than any stream has: sums of such counts do not overflow.
-const MOST: usize = u32::MAX as usize;
+const MOST: usize = (u32::MAX >> 2) as usize;
 /// A character has at most four bytes, of which the last token has one.
 const OF_A_CHARACTER: usize = 3;
 

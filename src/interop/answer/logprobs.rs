@@ -105,7 +105,7 @@ impl Logprobs {
 
     /// Whether a reply with so many tokens can have left this in a checkpoint.
     pub(in crate::interop) fn is_possible(&self, fed: usize, of: &Self) -> bool {
-        const MOST: usize = u32::MAX as usize;
+        const MOST: usize = (u32::MAX >> 2) as usize;
         let given = self.tokens.iter().filter_map(|token| token.given.as_ref());
         let given: Vec<_> = given.map(|given| Some(given.clone())).collect();
         let ids: Vec<_> = given.iter().map(|_| 0).collect();

@@ -68,7 +68,7 @@ enum Open {
 }
 
 /// More than any answer has: sums of such counts do not overflow.
-const MOST: usize = u32::MAX as usize;
+const MOST: usize = (u32::MAX >> 2) as usize;
 
 impl Reply {
     pub(super) fn checkpoint(&self) -> ReplyCheckpoint {
