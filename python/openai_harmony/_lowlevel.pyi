@@ -34,6 +34,7 @@ __all__ = [
     "cache_usage",
     "clear_cache",
     "decode_batch",
+    "derender",
     "encode_batch",
     "error_body",
     "extend_prompt",
