@@ -46,7 +46,8 @@ choices! {
 /// let dice = "start: COUNT \"d\" (\"6\" | \"20\")\nCOUNT: /[1-9]/";
 /// assert!(InputGrammar::new(GrammarSyntax::Lark, dice).is_ok());
 /// let error = InputGrammar::new(GrammarSyntax::Lark, "start: COUNT").unwrap_err();
-/// assert_eq!(error.to_string(), "definition: line 1, column 8: no rule or terminal is called COUNT");
+/// let told = "Invalid grammar: definition: line 1, column 8: no rule or terminal is called COUNT";
+/// assert_eq!(error.to_string(), told);
 /// ```
 ///
 /// Cloning costs nothing.
