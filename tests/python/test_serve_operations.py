@@ -95,7 +95,9 @@ def test_other_machines_need_keys(keys: str, tmp_path: Path) -> None:
         serve.app(says(), api_key_file=str(tmp_path / "bytes"))
     for key in ("two words", "schl\u00fcssel", "tab\tin-it"):
         (tmp_path / "odd").write_text(f"alpha\n{key}\n", encoding="utf-8")
-        with pytest.raises(ValueError, match=r"odd, line 2: a key has only visible ASCII") as caught:
+        with pytest.raises(
+            ValueError, match=r"odd, line 2: a key has only visible ASCII"
+        ) as caught:
             serve.app(says(), api_key_file=str(tmp_path / "odd"))
         assert key not in str(caught.value)
     with pytest.raises(OSError, match="nowhere"):
