@@ -95,7 +95,7 @@ def test_one_value_on_many_lines_is_one_input(write: Any, harmony: Any) -> None:
     inner = '{"role": "user", "content": "Hi"}'
     said = harmony("count", "--total", write('{"messages": [', inner, "]}"))
     assert (said.code, said.err) == (0, "")
-    said = harmony("count", write("", '{"messages": [', "", inner + ",", "]}"))
+    said = harmony("count", write("", '{"messages": [', "", inner + ",", "}"))
     assert "not JSON: line 5, column 1" in said.err
 
 
