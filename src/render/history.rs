@@ -25,7 +25,7 @@ pub enum ThoughtPolicy {
 }
 
 choices! {
-    ThoughtPolicy, "an ThoughtPolicy":
+    ThoughtPolicy, "a ThoughtPolicy":
         "keep" Keep,
         "drop_before_first_final" DropBeforeFirstFinal,
         "drop" Drop;
