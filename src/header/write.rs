@@ -49,9 +49,6 @@ pub(crate) enum Piece<'a> {
 /// The recipient that means everybody and is never written.
 const EVERYBODY: &str = "all";
 
-/// What a recipient is written after.
-const WRITTEN_TO: &str = " to=";
-
 /// The pieces of a message's header, from `<|start|>` to `<|message|>`.
 ///
 /// # Errors
@@ -70,8 +67,8 @@ pub(crate) fn fields(
     header: HeaderFields<'_>,
     style: HeaderStyle,
 ) -> impl Iterator<Item = Piece<'_>> {
-    let recipient =
-        written_recipient(header.recipient).map(|recipient| Piece::Text(WRITTEN_TO, recipient));
+    let recipient = written_recipient(header.recipient)
+        .map(|recipient| Piece::Text(names::WRITTEN_TO, recipient));
     let in_channel = header.channel.is_some()
         && match style {
             HeaderStyle::RecipientInRole => false,

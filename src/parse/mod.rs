@@ -11,6 +11,7 @@
 //! Strict parsing returns an error where the tokens leave the grammar, and continues at the next
 //! `<|start|>`. Lenient parsing returns no error and loses nothing (docs/parsing.md).
 
+mod accessors;
 mod checkpoint;
 mod event;
 mod grammar;

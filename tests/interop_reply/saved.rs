@@ -305,7 +305,7 @@ fn other_bytes_are_refused() {
     );
     for cuts in [json!([9_999]), json!([]), json!([1, 1]), json!([u64::MAX, u64::MAX])] {
         let reason = reason(&chat, &changed("cuts", cuts));
-        assert_eq!(reason, "its cuts are not those of its tokens");
+        assert_eq!(reason, "`cuts` does not add up to the number of tokens");
     }
     assert!(
         reason(&chat, &changed("tokens", json!([-1])))

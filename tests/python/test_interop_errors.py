@@ -108,7 +108,7 @@ def test_any_error() -> None:
 
 def test_only_a_request_is_answered_with_400() -> None:
     """The kinds that no request can cause are the same in both languages."""
-    source = (Path(__file__).parents[2] / "src/error.rs").read_text(encoding="utf-8")
+    source = (Path(__file__).parents[2] / "src/error/kind.rs").read_text(encoding="utf-8")
     [body] = re.findall(r"fn is_of_program\(&self\) -> bool \{(.*?)\n    \}", source, re.DOTALL)
     names = {re.sub(r"(?<=.)(?=[A-Z])", "_", one).lower() for one in re.findall(r"::(\w+)", body)}
     kinds = get_args(ErrorKind)

@@ -94,7 +94,7 @@ ROOT = Path(__file__).parents[2]
 @pytest.mark.parametrize(
     ("literal", "source", "enumeration", "differs"),
     [
-        (ErrorKind, "src/error.rs", "ErrorKind", {"unknown", "unknown_encoding"}),
+        (ErrorKind, "src/error/kind.rs", "ErrorKind", {"unknown", "unknown_encoding"}),
         (RepairKind, "src/repair.rs", "RepairKind", set()),
     ],
 )

@@ -9,7 +9,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::checkpoint::ReplyCheckpoint;
-use super::{End, Reply, ReplyOptions};
+use super::feed::End;
+use super::{Reply, ReplyOptions};
 use crate::HarmonyEncoding;
 use crate::error::Result;
 use crate::interop::answer::{FinishReason, Framing};
@@ -175,7 +176,7 @@ impl Reply {
     ) -> Result<()> {
         let mut sent = Vec::new();
         if cuts.iter().try_fold(0_usize, |sum, &cut| sum.checked_add(cut)) != Some(tokens.len()) {
-            return Err(invalid("its cuts are not those of its tokens"));
+            return Err(invalid("`cuts` does not add up to the number of tokens"));
         }
         if logprobs.is_some_and(|logprobs| logprobs.len() != tokens.len()) {
             return Err(invalid("its log-probabilities are not those of its tokens"));
