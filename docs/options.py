@@ -38,11 +38,6 @@ class Options(griffe.Extension):
                     )
                 )
 
-    def on_attribute(self, *, attr: Any, **_: Any) -> None:
-        """Shows the type of a model's field without its flag of the command line."""
-        if "Flag(" in str(attr.annotation) and "Option(" not in str(attr.annotation):
-            attr.annotation = _plain(attr.annotation)
-
 
 def _plain(annotation: Any) -> Any:
     """The type of `Annotated`."""

@@ -1,7 +1,7 @@
 """Keyword arguments that several functions take, each declared once.
 
 A table of options is a ``TypedDict`` whose values are annotated with the option's default and
-description, and with its flag where the command line has one:
+description:
 
 >>> from typing import Annotated
 >>> from typing_extensions import TypedDict, Unpack
@@ -27,8 +27,6 @@ import textwrap
 from collections.abc import Callable
 from typing import Annotated, Any, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
-from pydantic import BaseModel
-
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _Options = TypeVar("_Options")
 
@@ -40,12 +38,6 @@ class Option(NamedTuple):
     description: str
 
 
-class Flag(NamedTuple):
-    """An option's flag of the command line; one of a bool turns it off, ``--no-validate``."""
-
-    help: str
-
-
 def annotated_with(table: type, kind: type[_Options]) -> dict[str, tuple[Any, _Options]]:
     """For each name that an instance of ``kind`` annotates, the type and that instance."""
     found: dict[str, tuple[Any, _Options]] = {}
@@ -54,18 +46,6 @@ def annotated_with(table: type, kind: type[_Options]) -> dict[str, tuple[Any, _O
             value_type, *extras = get_args(hint)
             found.update((name, (value_type, one)) for one in extras if isinstance(one, kind))
     return found
-
-
-def flags_of(table: type) -> dict[str, tuple[Any, Flag]]:
-    """The flags of a table, or of a model, whose fields have their annotations alike."""
-    if not issubclass(table, BaseModel):
-        return annotated_with(table, Flag)
-    return {
-        name: (field.annotation, one)
-        for name, field in table.model_fields.items()
-        for one in field.metadata
-        if isinstance(one, Flag)
-    }
 
 
 class _Taken(NamedTuple):

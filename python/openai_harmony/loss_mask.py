@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, BeforeValidator, Field, StrictBool
 
-from openai_harmony._options import Flag
 from openai_harmony.errors import quoted
 
 # Lists are accepted too, and become tuples: a mask does not change.
@@ -35,17 +34,14 @@ class LossMask(BaseModel, extra="forbid", frozen=True):
     (('final',), 'last', True, True)
     """
 
-    channels: Annotated[
-        Annotated[_Channels, BeforeValidator(_listed), Field(min_length=1)] | None,
-        Flag("train messages on these channels only: analysis, commentary, final"),
-    ] = None
+    channels: Annotated[_Channels, BeforeValidator(_listed), Field(min_length=1)] | None = None
     """The channels whose messages are trained. ``None`` is all messages, those without a channel
     too, which are on none of the channels listed."""
-    turns: Annotated[Literal["all", "last"], Flag("which turns are trained (all)")] = "all"
+    turns: Literal["all", "last"] = "all"
     """``"last"`` trains only what stands after the last message of the user that was rendered;
     everything, if there is none. Where that message is the last of all, nothing is left."""
-    headers: Annotated[StrictBool, Flag("do not train headers")] = True
+    headers: StrictBool = True
     """Whether headers are trained: channel, recipient and content type, from where sampling begins
     to ``<|message|>``."""
-    stop_tokens: Annotated[StrictBool, Flag("do not train stop tokens")] = True
+    stop_tokens: StrictBool = True
     """Whether stop tokens are trained."""

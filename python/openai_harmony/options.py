@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import Annotated
 
 from pydantic import BaseModel
 
-from openai_harmony._options import Flag
 from openai_harmony._shadowing import field_named
 
 
@@ -50,11 +48,9 @@ class _MessageOptions(BaseModel, extra="forbid", validate_assignment=True):
     The oldest pydantic that is allowed takes an inherited field of that name for its own method.
     """
 
-    header_style: Annotated[HeaderStyle, Flag("where calls name the tool")] = (
-        HeaderStyle.RECIPIENT_IN_ROLE
-    )
+    header_style: HeaderStyle = HeaderStyle.RECIPIENT_IN_ROLE
     """Where an assistant's header names its recipient."""
-    tool_schema: Annotated[ToolSchemaStyle, Flag("how tools are declared")] = ToolSchemaStyle.COMPAT
+    tool_schema: ToolSchemaStyle = ToolSchemaStyle.COMPAT
     """How a tool's JSON Schema is written."""
 
 
@@ -69,9 +65,9 @@ with field_named("validate"):
 
         auto_drop_analysis: bool = True
         """Drop analysis by version 0.0.8's rule, unless ``thoughts`` says otherwise."""
-        thoughts: Annotated[ThoughtPolicy | None, Flag("which thoughts are rendered")] = None
+        thoughts: ThoughtPolicy | None = None
         """Which chains of thought to drop; ``None`` leaves it to ``auto_drop_analysis``."""
-        validate: Annotated[bool, Flag("do not check names and recipients")] = False  # type: ignore[assignment]
+        validate: bool = False  # type: ignore[assignment]
         """Refuse names, recipients, channels and content types that could be read as another
         header."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from openai_harmony import StreamableParser, cli, load_harmony_encoding, training
+from openai_harmony.cli.commands import COMMANDS
 from openai_harmony.interop import chat_completions
 from openai_harmony.show.forms import recognize
 from openai_harmony.training import write_dataset
@@ -277,14 +279,40 @@ def test_a_misspelt_setting_names_the_one_that_is_meant(write: Any, harmony: Any
     assert "did you mean engine?" in said.err
 
 
-@pytest.mark.parametrize("arguments", [["--help"], []])
-def test_a_help_text_imports_no_models(arguments: list[str]) -> None:
-    """They take most of the time of `--help`, at each tab of a shell, too."""
+HEAVY = {"pydantic", "importlib.metadata", "numpy", "pyarrow", "rich", "ssl", "asyncio"}
+"""What takes longer to import than all that a help text needs."""
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ([], "usage:"),
+        (["--help"], "usage:"),
+        *(([command, "--help"], "usage:") for command in sorted(COMMANDS)),
+        *(("harmony " + words, None) for words in ("", "co", "count --", "dataset --overflow ")),
+    ],
+)
+def test_help_and_completion_import_no_models(
+    line: list[str] | str, said: str | None, tmp_path: Path
+) -> None:
+    """They take most of the time of `--help`, and of each tab in a shell."""
+    out = tmp_path / "completed"
+    env = {**os.environ}
+    if isinstance(line, str):
+        # How argcomplete's script asks; without a file it writes to descriptor 8.
+        env |= {"_ARGCOMPLETE": "1", "COMP_LINE": line, "COMP_POINT": str(len(line))}
+        env |= {"_ARGCOMPLETE_STDOUT_FILENAME": str(out), "_ARGCOMPLETE_IFS": "\n"}
     code = (
-        "import sys, openai_harmony.cli as cli\n"
-        f"try: cli.main({arguments!r})\n"
-        "except SystemExit: pass\n"
-        "print('pydantic' in sys.modules, file=sys.stderr)"
+        "import atexit, sys, openai_harmony.cli as cli\n"
+        "import os\n"
+        "def report(): print(*sorted(set(sys.modules)), sep='\\n', file=sys.stderr)\n"
+        "ends = os._exit\n"
+        "os._exit = lambda code: (report(), sys.stderr.flush(), ends(code))\n"
+        "atexit.register(report)\n"
+        f"cli.main({line if isinstance(line, list) else []!r})\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.stderr == "False\n"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env)
+    loaded = set(done.stderr.splitlines())
+    assert "openai_harmony.cli.run" in loaded
+    assert loaded & HEAVY == set()
+    assert (said in done.stdout) if said else out.read_text().strip()

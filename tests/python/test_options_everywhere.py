@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 from enum import Enum
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Literal, get_args, get_origin
 
 import pytest
 from pydantic import BaseModel
@@ -26,8 +26,8 @@ from openai_harmony import (
     RenderOptions,
     training,
 )
-from openai_harmony._options import Option, annotated_with, flags_of
-from openai_harmony.cli import dataset, rendering
+from openai_harmony._options import Option, annotated_with
+from openai_harmony.cli import dataset, flags, rendering
 from openai_harmony.grammar import GrammarOptions, TurnGrammar
 from openai_harmony.interop import anthropic, chat_completions, ollama, responses
 from openai_harmony.interop.options import (
@@ -395,7 +395,7 @@ class TestFlags:
     """Those of ``harmony dataset``, the only command that renders. No command parses."""
 
     parser = argparse.ArgumentParser()
-    rendering.add_rendering(parser.add_argument)
+    flags.add_rendering(parser.add_argument)
 
     def test_of_writing_are_those_of_the_function(self) -> None:
         parser = argparse.ArgumentParser()
@@ -411,15 +411,43 @@ class TestFlags:
             assert flags[name].choices == [*get_args(words)]
 
     def test_of_each_option(self) -> None:
-        options = {
-            *annotated_with(RowOptions, Option),
-            *RenderConversationConfig.model_fields,
-            *LossMask.model_fields,
-        }
-        tables = (RowOptions, RenderConversationConfig, LossMask)
-        assert {name for table in tables for name in flags_of(table)} == options - set(NOT_FLAGS)
+        for table, types in self.tables():
+            assert set(table) == types.keys() - NOT_FLAGS.keys()
 
-    @pytest.mark.parametrize("field", sorted(flags_of(RenderConversationConfig)))
+    @staticmethod
+    def tables() -> list[tuple[flags.Flags, dict[str, Any]]]:
+        """The flags of each table of options, and the options' types."""
+        rows = {name: one for name, (one, _) in annotated_with(RowOptions, Option).items()}
+        return [
+            (flags.ROWS, rows),
+            *(
+                (table, {name: field.annotation for name, field in model.model_fields.items()})
+                for table, model in (
+                    (flags.RENDERING, RenderConversationConfig),
+                    (flags.MASK, LossMask),
+                )
+            ),
+        ]
+
+    def test_have_the_choices_of_their_options(self) -> None:
+        for table, types in self.tables():
+            for name, flag in table.items():
+                words = [
+                    str(getattr(word, "value", word)).lower()  # `reasoning_effort` takes any case.
+                    for part in (types[name], *get_args(types[name]))
+                    for word in (
+                        part
+                        if isinstance(part, type) and issubclass(part, Enum)
+                        else get_args(part)
+                        if get_origin(part) is Literal
+                        else ()
+                    )
+                ]
+                value = flag.value or {}
+                assert value.get("choices", []) == [*dict.fromkeys(words)], name
+                assert (flag.value is None) == (types[name] is bool), name
+
+    @pytest.mark.parametrize("field", sorted(flags.RENDERING))
     def test_of_rendering_reach_the_config(self, field: str) -> None:
         annotation = RenderConversationConfig.model_fields[field].annotation
         if annotation is bool:

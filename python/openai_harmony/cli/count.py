@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import argparse
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from openai_harmony.cli.flags import RENDERING, add_prompt, given_flags
 from openai_harmony.cli.inputs import APIS, Input, add_input, each
 from openai_harmony.cli.output import Output, add_output
-from openai_harmony.cli.rendering import add_prompt, config_for, given_flags
-from openai_harmony.options import RenderConversationConfig
-from openai_harmony.rendered import Rendered
+from openai_harmony.cli.rendering import config_for
+
+if TYPE_CHECKING:
+    from openai_harmony.rendered import Rendered
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -62,7 +64,7 @@ class _Counter:
     def __init__(self, options: argparse.Namespace) -> None:
         self._options = options
         self._is_prompt = options.ending in (None, "completion")
-        self._has_flags = bool(given_flags(options, RenderConversationConfig))
+        self._has_flags = bool(given_flags(options, RENDERING))
 
     def total(self, one: Input) -> int:
         """The tokens of an input."""

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from openai_harmony.cli.arguments import number
 from openai_harmony.cli.failures import DONE, CommandError, UsageError, say
-from openai_harmony.cli.rendering import add_rendering, given_rendering
+from openai_harmony.cli.flags import add_rendering
+from openai_harmony.cli.rendering import given_rendering
 
 if TYPE_CHECKING:
     from openai_harmony.training.dataset.output import Output

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import argparse
 import json
+from typing import TYPE_CHECKING
 
 from openai_harmony.cli.failures import DIFFERENT, DONE
+from openai_harmony.cli.flags import RENDERING, add_flags, add_prompt
 from openai_harmony.cli.inputs import Input, add_input, one_input
 from openai_harmony.cli.output import Output, add_output
-from openai_harmony.cli.rendering import add_flags, add_prompt, config_for, config_of
-from openai_harmony.options import RenderConversationConfig
-from openai_harmony.show.picture import Picture
+from openai_harmony.cli.rendering import config_for, config_of
+
+if TYPE_CHECKING:
+    from openai_harmony.show.picture import Picture
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -29,7 +32,7 @@ examples:
     parser.add_argument("--ids", action="store_true", help="show token ids after their texts")
     add_prompt(parser)
     second = parser.add_argument_group("rendering of the second")
-    add_flags(second.add_argument, RenderConversationConfig, "b-")
+    add_flags(second.add_argument, RENDERING, "b-")
 
 
 def run(options: argparse.Namespace) -> int:

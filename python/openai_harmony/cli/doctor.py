@@ -6,7 +6,7 @@ import argparse
 import importlib
 import sys
 
-from openai_harmony import _claims, _foreign
+from openai_harmony import _foreign
 
 DONE, FAILED = 0, 1
 
@@ -22,6 +22,8 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Prints the report."""
+    from openai_harmony import _claims
+
     found = _claims.installed()
     print(f"folder: {_claims.FOLDER}")
     print(f"compiled module: {_compiled()}")

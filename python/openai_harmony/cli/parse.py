@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import argparse
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from openai_harmony.chat import Conversation, RoleName
 from openai_harmony.cli.failures import DIFFERENT, DONE, CommandError
 from openai_harmony.cli.inputs import Input, add_input, inputs
 from openai_harmony.cli.output import Output, add_output
 from openai_harmony.errors import HarmonyError
+
+if TYPE_CHECKING:
+    from openai_harmony.chat import RoleName
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -74,8 +76,9 @@ def run(options: argparse.Namespace) -> int:
 def _parsed(one: Input, options: argparse.Namespace) -> tuple[list[Any], list[dict[str, Any]]]:
     from openai_harmony.show.cells import the_encoding
 
-    if isinstance(one.value, Conversation) and one.form == "stripped":
-        return one.value.messages, []
+    if one.form == "stripped":
+        messages: list[Any] = one.value.messages
+        return messages, []
     if not isinstance(one.value, list):
         raise CommandError(f"{one.name}: expected tokens or text, got a body of {one.form}")
     encoding = the_encoding()

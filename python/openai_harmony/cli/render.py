@@ -6,9 +6,10 @@ import argparse
 import json
 
 from openai_harmony.cli.failures import DONE
+from openai_harmony.cli.flags import add_prompt
 from openai_harmony.cli.inputs import add_input, inputs
 from openai_harmony.cli.output import Output, add_output
-from openai_harmony.cli.rendering import add_prompt, tokens_of
+from openai_harmony.cli.rendering import tokens_of
 
 
 def add(parser: argparse.ArgumentParser) -> None:

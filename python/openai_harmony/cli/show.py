@@ -7,9 +7,10 @@ import json
 from typing import Any
 
 from openai_harmony.cli.arguments import number
+from openai_harmony.cli.flags import add_mask, add_prompt
 from openai_harmony.cli.inputs import Input, add_input, each
 from openai_harmony.cli.output import Output, add_output
-from openai_harmony.cli.rendering import add_mask, add_prompt, config_for, mask_of
+from openai_harmony.cli.rendering import config_for, mask_of
 
 _MOST_TOKENS = 20_000
 

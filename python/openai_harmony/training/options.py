@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from typing_extensions import TypedDict
 
-from openai_harmony._options import Flag, Option, annotated_with
+from openai_harmony._options import Option, annotated_with
 from openai_harmony.chat import EffortName, ReasoningEffort
 from openai_harmony.loss_mask import LossMask
 from openai_harmony.options import RenderConversationConfig
@@ -25,7 +25,6 @@ class RowOptions(TypedDict, total=False):
             answers to a ``prompt``, or with an answer and a ``label``; the columns ``"dpo"``
             and ``"kto"`` are for them.""",
         ),
-        Flag("what rows are (harmony)"),
     ]
     map: Annotated[
         dict[str, str] | None,
@@ -34,7 +33,6 @@ class RowOptions(TypedDict, total=False):
             """Which column of a row is read as which, ``{"prompt": "text"}``, where a data set has
             names of its own.""",
         ),
-        Flag("read a column as another, prompt=text"),
     ]
     markers: Annotated[
         Literal["checked", "text"],
@@ -45,7 +43,6 @@ class RowOptions(TypedDict, total=False):
             such as ``<|im_end|>`` or ``<tool_call>``, is an error of the row, except between
             backticks. ``"text"``: text that is trained as it is.""",
         ),
-        Flag("what marks of chat formats are in an answer (checked)"),
     ]
     examples: Annotated[
         Literal["conversation", "turns"],
@@ -55,12 +52,10 @@ class RowOptions(TypedDict, total=False):
             conversation up to the turn's end, as the model sees it there, of which the last turn is
             trained.""",
         ),
-        Flag("one example of each (conversation)"),
     ]
     max_tokens: Annotated[
         int | None,
         Option(None, "The most tokens that an example may have."),
-        Flag("the most tokens of an example"),
     ]
     overflow: Annotated[
         Literal["error", "drop", "truncate_turns"],
@@ -71,7 +66,6 @@ class RowOptions(TypedDict, total=False):
             turn alone is trained, else the last. A single turn that is too long is an error. Where
             each turn is an example, the others stay in any case.""",
         ),
-        Flag("what becomes of a longer one (error)"),
     ]
     config: Annotated[
         RenderConversationConfig | None,
@@ -95,14 +89,12 @@ class RowOptions(TypedDict, total=False):
             """The date in the system message of chat rows, ``"2025-06-28"``; by default there is
             none, so that a data set gives the same tokens tomorrow.""",
         ),
-        Flag("the date in the system message of chat rows (none)"),
     ]
     identity: Annotated[
         str | None,
         Option(
             None, "The identity in the system message of chat rows; by default the model's own."
         ),
-        Flag("the identity in the system message of chat rows"),
     ]
     reasoning_effort: Annotated[
         ReasoningEffort | EffortName | None,
@@ -111,12 +103,10 @@ class RowOptions(TypedDict, total=False):
             """The effort in the system message of chat rows without one of their own: ``"low"``,
             ``"medium"`` (the default) or ``"high"``, in any case of letters.""",
         ),
-        Flag("the effort in the system message of chat rows without one (medium)"),
     ]
     threads: Annotated[
         int | None,
         Option(None, "How many threads render; by default as many as there are cores."),
-        Flag("threads that render (one for each core)"),
     ]
 
 
