@@ -62,43 +62,42 @@ class _Counter:
     """Counts inputs without drawing them: files have a hundred thousand."""
 
     def __init__(self, options: argparse.Namespace) -> None:
+        # Imported once: looking modules up for each line takes a tenth of the time.
+        from openai_harmony import show
+        from openai_harmony.show.cells import the_encoding
+        from openai_harmony.show.lines import label
+        from openai_harmony.show.sources import labels
+
+        self._picture, self._label, self._labels = show.picture, label, labels
+        self._encoding = the_encoding()
         self._options = options
         self._is_prompt = options.ending in (None, "completion")
         self._has_flags = bool(given_flags(options, RENDERING))
 
     def total(self, one: Input) -> int:
         """The tokens of an input."""
-        from openai_harmony.show.cells import the_encoding
-
         if self._is_default(one):
-            return len(one.value.prompt_array(the_encoding()))
+            return len(one.value.prompt_array(self._encoding))
         return self.counts(one)[0]
 
     def counts(self, one: Input) -> tuple[int, list[tuple[str, int]]]:
         """The tokens of an input, and the heading and tokens of each message."""
-        from openai_harmony import show
-        from openai_harmony.show.lines import label
-        from openai_harmony.show.sources import labels
-
         if one.form == "plain":
             return len(one.value), []
         if isinstance(one.value, list):
-            picture = show.picture(one.value)
-            rows = [(label(block), block.end - block.start) for block in picture.blocks]
+            picture = self._picture(one.value)
+            rows = [(self._label(block), block.end - block.start) for block in picture.blocks]
             return len(picture.tokens), rows
         rendered = self._rendered(one)
-        sizes = (span.end - span.start for span in rendered.spans)
-        return len(rendered), [*zip(labels(rendered), sizes)]
+        sizes = [span.end - span.start for span in rendered.spans]
+        return len(rendered), [*zip(self._labels(rendered), sizes)]
 
     def _rendered(self, one: Input) -> Rendered:
-        from openai_harmony.show.cells import the_encoding
-
-        encoding = the_encoding()
         if self._is_default(one):
-            rendered: Rendered = one.value.render_with_spans(encoding)
+            rendered: Rendered = one.value.render_with_spans(self._encoding)
             return rendered
         ending: Any = self._options.ending or "completion"
-        return encoding.render_with_spans(
+        return self._encoding.render_with_spans(
             getattr(one.value, "conversation", one.value),
             config_for(self._options, one.value),
             ending=ending,
