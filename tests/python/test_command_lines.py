@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
@@ -316,3 +317,28 @@ def test_help_and_completion_import_no_models(
     assert "openai_harmony.cli.run" in loaded
     assert loaded & HEAVY == set()
     assert (said in done.stdout) if said else out.read_text().strip()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo-terminals")
+def test_counting_shows_its_progress_on_a_terminal(tmp_path: Path) -> None:
+    import pty
+
+    lines = tmp_path / "chats.jsonl"
+    lines.write_text((json.dumps(CHAT) + "\n") * 3 + "broken\n")
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "openai_harmony", "count", "--total", lines.name]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=theirs, text=True, cwd=tmp_path
+    ) as process:
+        os.close(theirs)
+        said = b""
+        # Reading from a terminal that nobody holds any more is an error on Linux.
+        with contextlib.suppress(OSError):
+            while more := os.read(ours, 4096):
+                said += more
+        os.close(ours)
+        total, _ = process.communicate()
+    assert process.returncode == 1
+    assert int(total) > 0
+    assert b"4 rows, 1 bad" in said
+    assert b"chats.jsonl:4" in said
