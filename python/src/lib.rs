@@ -72,6 +72,7 @@ mod texts;
 mod tokens;
 mod training;
 mod types;
+mod wide;
 mod write;
 
 use pyo3::exceptions::PyValueError;

@@ -213,7 +213,7 @@ def _last(tokens: list[int]) -> str:
 
 def _length(turn: Turn) -> int:
     try:
-        return len(turn.prompt(the_encoding()))
+        return len(turn.prompt_array(the_encoding()))
     except HarmonyError:
         # Of a schema that cannot be rendered. The prompt's side of the page names it.
         return 0
