@@ -75,7 +75,7 @@ def test_replaces_what_was_there(tmp_path: Path) -> None:
         (
             ["dataset", "{folder}/rows.jsonl", "{folder}/out.csv"],
             2,
-            "unknown suffix: {folder}/out.csv (known:",
+            "{folder}/out.csv: cannot write .csv: use .parquet,",
         ),
         (
             ["dataset", "{folder}/rows.jsonl", "{folder}/out", "--to", "csv"],

@@ -255,7 +255,11 @@ def test_files_by_url(rows: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("output", "options", "said"),
     [
-        ("out.csv", {}, "^unknown suffix: .*out.csv .known: .parquet, .arrow, .bin"),
+        (
+            "out.csv",
+            {},
+            "out.csv: cannot write .csv: use .parquet, .arrow or .bin, or a folder name",
+        ),
         ("out.parquet", {"to": "arrow"}, "is named as parquet, not as arrow"),
         ("out.parquet", {"shard_tokens": 5}, "are for a folder; the output is one file"),
         ("out", {"shard_tokens": 5, "shard_bytes": 5}, "give one of them"),

@@ -50,7 +50,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     files(
         "--columns",
         choices=["trl", "axolotl", "torchtune", "flat", "dpo", "kto"],
-        help="whose columns (trl)",
+        help="column layout, named after the trainer (trl)",
     )
     files("--column", metavar="NAME", help="the column of Parquet files that holds the rows")
     files(

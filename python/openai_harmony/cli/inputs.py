@@ -67,7 +67,7 @@ def add_input(parser: argparse.ArgumentParser, *names: str) -> None:
         "--as",
         dest="form",
         choices=list(_CHOICES),
-        help="what the input is, if its form does not tell; markers: <|start|> and its like are "
+        help="input format, if it cannot be detected; markers: <|start|> and its like are "
         "special tokens; stripped: their names were dropped; plain: ordinary text",
     )
     reading(

@@ -34,7 +34,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.epilog = _EPILOG
     parser.add_argument("--config", metavar="FILE", help="a TOML file with any of these settings")
     parser.add_argument(
-        "--check", action="store_true", help="say what it would do, ask the engine, and end"
+        "--check", action="store_true", help="check settings, store and engine, then exit"
     )
     types = kinds()
     for field in dataclasses.fields(Settings):

@@ -58,10 +58,10 @@ class Settings:
     spelled_markers: bool = _setting(False, "read markers that ordinary tokens spell (fine-tunes)")
     max_answers: int = _setting(16, "answers (`n`) of a request")
     max_running: int = _setting(1024, "requests that are answered at a time")
-    max_waiting: int = _setting(1024, "requests that wait for their turn; others get status 429")
+    max_waiting: int = _setting(1024, "requests in the queue; others get status 429")
     queue_timeout: float = _setting(60.0, "seconds that a request waits for its turn")
     api_key_file: str | None = _setting(None, "a file of API keys, one a line")
-    allow_anonymous: bool = _setting(False, "no API keys, although other machines can connect")
+    allow_anonymous: bool = _setting(False, "accept requests without a key from other machines")
     allow_anonymous_render: bool = _setting(
         False, "no API keys for /render and /derender, whatever the host's name"
     )

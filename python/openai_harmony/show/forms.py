@@ -185,8 +185,8 @@ def _of_json(data: Any, form: Form | None, date: str | None) -> Recognized:
     for name in _MESSAGES:
         if isinstance(data.get(name), list) and len(data[name]) > MOST_MESSAGES:
             raise UnknownForm(
-                f"{name}: {len(data[name]):,} of them, more than the {MOST_MESSAGES:,} that are "
-                "read at once; `harmony dataset` renders files of any size"
+                f"{name}: {len(data[name]):,} messages; the limit is {MOST_MESSAGES:,}; "
+                "`harmony dataset` renders files of any size"
             )
     if form == "harmony" or (form is None and _is_harmony(data)):
         return _of_harmony(data)

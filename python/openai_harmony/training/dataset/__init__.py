@@ -212,7 +212,9 @@ def _check_preferences(target: Output, columns: Columns, options: RowOptions) ->
         raise ValueError("format: Megatron's files have no place for preferences")
     if is_asked != (columns in PREFERENCES) and target.kind != "megatron":
         names = " and ".join(map(repr, PREFERENCES))
-        raise ValueError(f"columns: {names} are for the format 'preference', and no others")
+        raise ValueError(
+            f"columns: the format 'preference' and the columns {names} need each other"
+        )
 
 
 def _packed(target: Output, pack: int | None, columns: Columns, options: RowOptions) -> RowOptions:

@@ -56,10 +56,10 @@ class Output:
         if self.is_file and to not in (None, kind):
             raise ValueError(f"{output} is named as {kind}, not as {to}")
         if not self.is_file and path.suffix and not is_folder and to is None:
-            known = ", ".join(SUFFIXES)
+            *known, last = SUFFIXES
             raise ValueError(
-                f"unknown suffix: {output} (known: {known}; with a slash at its end, or with the "
-                "format given, it is a folder)"
+                f"{output}: cannot write {path.suffix}: use {', '.join(known)} or {last}, or a "
+                f"folder name ending in {os.sep}"
             )
         self.path = path
         self.kind: FileFormat = kind if self.is_file and kind is not None else to or "parquet"
