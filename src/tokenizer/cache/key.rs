@@ -17,9 +17,12 @@ impl Key {
     #[inline]
     pub(super) fn of(text: &[u8], start: usize, end: usize) -> Self {
         // Most pieces have text after them: read sixteen bytes, keep the piece's.
-        let bytes = match text[start..].first_chunk() {
-            Some(bytes) => u128::from_le_bytes(*bytes),
-            None => last_bytes(&text[start..]),
+        let bytes = if start < text.len().saturating_sub(15) {
+            // SAFETY: from `start` on there are sixteen bytes of the text. The compiler would check it twice more:
+            // texts of 20 KB take 0.96 to 0.99 of the time without.
+            u128::from_le_bytes(unsafe { text.as_ptr().add(start).cast::<[u8; 16]>().read() })
+        } else {
+            last_bytes(&text[start..])
         };
         // Without a branch, since how long a piece is cannot be predicted.
         let (kept, added) = MASKS[(end - start).min(Self::LONGEST + 1)];

@@ -61,6 +61,8 @@ const MOST_SETS: usize = 1 << 16;
 const SHIFT: u32 = 48;
 
 /// Pieces with their tokens. A new one takes the place of another of its set.
+///
+/// `get` relies on this: from `first` on there are four `numbers` for each set, and one set more than `mask` says.
 pub(super) struct WordCache {
     numbers: Vec<u128>,
     /// Where the first set begins, so that each has a cache line to itself.
@@ -90,8 +92,10 @@ impl WordCache {
     /// The tokens of a piece, whose set it is; `NONE` if it is not cached.
     #[inline]
     pub(super) fn get(&self, key: Key, set: usize) -> Tokens {
-        let (sets, _): (&[Set], _) = self.numbers[self.first..].as_chunks();
-        let Some(set) = sets.get(set) else { return Tokens::NONE };
+        let at = self.first + 4 * (set & self.mask);
+        // SAFETY: `new` makes the numbers of all sets, no method changes how many there are, and the mask keeps the
+        // set below their number. With two checks that compute the sets' bounds anew texts take 1.03 to 1.06 of the time.
+        let set: &Set = unsafe { &*self.numbers.as_ptr().add(at).cast() };
         // Which of the two it is cannot be predicted, so no branch depends on it.
         let slot = if set[0] == key.0 { 0 } else { 2 };
         if set[slot] == key.0 { Tokens(set[slot + 1]) } else { Tokens::NONE }
