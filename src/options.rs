@@ -81,7 +81,7 @@ macro_rules! choices {
             const ALL: &'static [(&'static str, Self)] = &[$(($word, Self::$variant)),+];
         }
 
-        /// A choice without its word does not compile, unless it is what stands for none.
+        /// A choice without its word does not compile, unless it is the one for `None`.
         const _: fn($type) = |choice| match choice {
             $($type::$variant)|+ $(| $type::$other)? => {}
         };
@@ -94,10 +94,10 @@ pub(crate) use choices;
 pub trait Choice: Copy + PartialEq + 'static {
     /// The expected words, for errors.
     const EXPECTED: &'static str;
-    /// Each word, and what it stands for.
+    /// Each word, and the choice that it names.
     const ALL: &'static [(&'static str, Self)];
 
-    /// `None` of what stands for none.
+    /// `None` for the choice that is Python's `None`.
     fn word(self) -> Option<&'static str> {
         Self::ALL.iter().find(|(_, choice)| *choice == self).map(|(name, _)| *name)
     }

@@ -5,7 +5,7 @@ use std::fmt;
 
 use crate::brief::Brief;
 
-/// Where a value stands in a request's body, a row of a data set or an argument: `messages[3].content`. It is empty
+/// Where a value is in a request's body, a row of a data set or an argument: `messages[3].content`. It is empty
 /// for the whole.
 ///
 /// ```
@@ -33,7 +33,7 @@ pub enum PathStep {
 }
 
 impl Path {
-    /// The path of what stands under a name.
+    /// The path of the value under a name.
     pub fn of(name: impl Into<Cow<'static, str>>) -> Self {
         Self(vec![PathStep::Name(name.into())])
     }

@@ -39,7 +39,7 @@ impl MessageSpan {
         self.stop..self.end
     }
 
-    /// The span where so many more tokens stand before it.
+    /// The span with this many more tokens before it.
     pub(crate) fn behind(self, tokens: usize) -> Self {
         let Self { message, start, content, stop, end } = self;
         let [start, content, stop, end] = [start, content, stop, end].map(|place| place + tokens);

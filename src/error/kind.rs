@@ -124,7 +124,7 @@ pub enum ErrorKind {
         /// What it is: `images`, `audio`, `files`.
         content: String,
     },
-    /// A field of a request's body that its API lets a server refuse, on which clients go on without it.
+    /// A field of a request's body that its API lets a server refuse, after which clients continue without it.
     #[error("Unsupported field: {path}: send the request without it")]
     UnsupportedField {
         /// Where in the body: `thread`.
@@ -186,7 +186,7 @@ pub enum ErrorKind {
         /// What is wrong with it.
         reason: Reason,
     },
-    /// What a rollout cannot go on from or with.
+    /// What a rollout cannot continue from or with.
     #[error("Invalid rollout: {}", AtPath(.path, .reason))]
     InvalidRollout {
         /// Which argument, and where in it: `sampled[3]`.

@@ -38,7 +38,7 @@ pub(super) const CHANNEL: Piece<'static> = Piece::Token(special::CHANNEL);
 const CONSTRAIN: Piece<'static> = Piece::Token(special::CONSTRAIN);
 pub(super) const MESSAGE: Piece<'static> = Piece::Token(special::MESSAGE);
 
-/// The channels that calls stand on; models use the first for half of them.
+/// The channels that calls are on; models use the first for half of them.
 pub(super) const CALL_CHANNELS: [&str; 2] = [COMMENTARY, ANALYSIS];
 
 /// The spellings of a content type, between the recipient or the channel and `<|message|>`; the first ones are those that

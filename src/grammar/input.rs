@@ -20,7 +20,7 @@ pub(super) fn unheld(of: &TextRules) -> Option<&'static str> {
     (is_wide && !of.rules.is_empty()).then_some(reason)
 }
 
-/// The rules of the arguments of the tool with this number, each with its name; the first is what stands for the object.
+/// The rules of the arguments of the tool with this number, each with its name; the first is that of the object.
 pub(super) fn in_lark(tool: usize, of: &TextRules, space: JsonSpace) -> Vec<(String, String)> {
     let (blanks, blank) = match space.most() {
         Some(0) => ("", None),

@@ -81,7 +81,7 @@ pub enum HeaderForms {
 pub enum JsonSpace {
     /// None.
     Compact,
-    /// At most 32 characters in a row, so that a model cannot go on with them for ever.
+    /// At most 32 characters in a row, so that a model cannot write them for ever.
     #[default]
     Bounded,
     /// Any.

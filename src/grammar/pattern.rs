@@ -106,7 +106,7 @@ impl Matcher {
         self.place.is_some()
     }
 
-    /// Matches are known at the end of the text alone.
+    /// Matches are known only at the end of the text.
     fn look(&mut self) {
         let end =
             self.place.and_then(|place| self.automaton.next_eoi_state(&mut self.cache, place).ok());

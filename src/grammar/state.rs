@@ -10,10 +10,10 @@ use super::pattern::Matcher;
 use super::well_formed::WellFormed;
 use crate::tokenizer::{TokenId, Tokenizer, special};
 
-/// What stands between messages, after `<|end|>`: the author of the next.
+/// Between messages, after `<|end|>`: the author of the next.
 const AUTHOR: &str = "assistant";
 
-/// How many ways to go on an error names.
+/// How many ways to continue an error names.
 const NAMED: usize = 4;
 
 /// Whether tokens are a turn of a grammar.
@@ -161,7 +161,7 @@ impl GrammarState {
         [symbol(special::START)].into_iter().chain(AUTHOR.bytes().map(Symbol::from)).collect()
     }
 
-    /// The headers that may stand here.
+    /// The headers that may come here.
     fn lists(&self) -> Vec<&[(Vec<Symbol>, MessageKind)]> {
         let (headers, options) = (&self.grammar.headers, &self.grammar.options);
         let must_think = options.thinking == Thinking::Required && self.ended == 0;
@@ -211,7 +211,7 @@ impl GrammarState {
 }
 
 impl Content {
-    /// Reads what stands in it; false if it may not.
+    /// Reads its content; false if that is not allowed.
     fn feed(&mut self, bytes: &[u8]) -> bool {
         let is_taken = match &mut self.form {
             Form::Text => true,

@@ -29,7 +29,7 @@ pub(super) trait Form {
     /// The token that ends a message for good; empty where the engine adds it itself.
     fn stop(&self, token: TokenId) -> String;
 
-    /// What stands for the content of an answer or a call.
+    /// The rule of the content of an answer or a call.
     fn content(&mut self, grammar: &Grammar, kind: MessageKind) -> Result<String, Self::Error>;
 }
 

@@ -12,7 +12,7 @@ pub(super) struct WellFormed {
     is_key: bool,
     /// Whether the whole is an object.
     is_object: bool,
-    /// How many blanks may stand in a row, and how many do.
+    /// How many blanks may follow each other, and how many do.
     most_blanks: Option<usize>,
     blanks: usize,
 }
@@ -47,7 +47,7 @@ enum JsonState {
 
 impl WellFormed {
     /// `is_object`: whether the whole has to be an object.
-    /// `most_blanks`: how many blanks may stand in a row between words.
+    /// `most_blanks`: how many blanks may separate two words.
     pub(super) fn new(is_object: bool, most_blanks: Option<usize>) -> Self {
         let (state, open) = (JsonState::Value, Vec::new());
         Self { state, open, is_key: false, is_object, most_blanks, blanks: 0 }

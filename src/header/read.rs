@@ -225,7 +225,7 @@ pub(super) fn author_of(word: &str) -> Option<Author> {
     }
 }
 
-/// Whether a word alone can only be a tool: one in a namespace, or one of the two that the model was
+/// Whether a word by itself can only be a tool: one in a namespace, or one of the two that the model was
 /// trained with (guide, section "Built-in tools"). 0.0.8 also takes a word with `to=` for a tool.
 pub(super) fn names_a_tool(word: &str) -> bool {
     word.contains('.') || BUILT_IN.contains(&word) || word.starts_with(TO)

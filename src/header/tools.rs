@@ -116,7 +116,7 @@ impl Tools {
         self.look_up(word) == Lookup::Exact
     }
 
-    /// The known recipient that stands where another field should be, and where text glued to its end
+    /// The known recipient in the place of another field, and where text glued to its end
     /// begins. A word that is a role or a channel is never a recipient here, even if a tool has
     /// that name.
     pub(crate) fn misplaced(&self, word: &str) -> Option<(String, usize)> {
@@ -149,7 +149,7 @@ impl Tools {
     }
 }
 
-/// Whether a word alone is a tool's name and not the end of a sentence: a function in a namespace
+/// Whether a word by itself is a tool's name and not the end of a sentence: a function in a namespace
 /// (`container.exec`), or a tool that the model was trained with.
 pub(super) fn is_tool_name(word: &str) -> bool {
     let is_part = |part: &str| {

@@ -18,7 +18,7 @@ pub(super) enum WordKind {
 }
 
 /// A place in the bytes of a header's text. It is no place in a `str`: a byte that is not UTF-8 has three bytes in a
-/// [lossy](Words::lossy) text, so a place there becomes one of these by [`Words::offset_of`] alone.
+/// [lossy](Words::lossy) text, so a place there becomes one of these only by [`Words::offset_of`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Offset(usize);
 

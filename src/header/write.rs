@@ -10,7 +10,7 @@ use crate::names;
 use crate::options::choices;
 use crate::tokenizer::{TokenId, special};
 
-/// Where a call's recipient stands in its header (guide, section "Receiving tool calls").
+/// Where the header of a call has its recipient (guide, section "Receiving tool calls").
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum HeaderStyle {

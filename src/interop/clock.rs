@@ -10,7 +10,7 @@ pub(super) fn seconds_since_1970() -> Option<u64> {
     Some(now.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs())
 }
 
-/// What gives the time since now; without a clock it stands still.
+/// Returns the time since now; without a clock always zero.
 pub(super) fn stopwatch() -> impl Fn() -> Duration + Send + Sync + 'static {
     let start = HAS_CLOCK.then(Instant::now);
     move || start.map_or(Duration::ZERO, |start| start.elapsed())

@@ -241,7 +241,7 @@ pub(super) fn read_reasoning(
 }
 
 /// How many stop strings a body may have, and how many bytes all of them together. What clients send is far
-/// below; a search for so many takes some milliseconds to build.
+/// below; a search for that many takes some milliseconds to build.
 const MAX_STOP_STRINGS: usize = 1_024;
 const MAX_STOP_BYTES: usize = 131_072;
 

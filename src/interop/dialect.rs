@@ -15,7 +15,7 @@ use super::{Dialect, Turn};
 use crate::error::{Error, ErrorKind, Result};
 use crate::path::Path;
 
-/// What a stream sends twice, so that who continues it must have it.
+/// What a stream sends twice, so a reply that continues it needs it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Resends {
     Nothing,
@@ -44,7 +44,7 @@ pub(super) struct Definition {
     pub(super) writer: fn(Head, &Turn) -> Box<dyn Writer>,
     /// What ids begin with.
     pub(super) prefixes: Prefixes,
-    /// Whether clients take JSON objects alone as arguments, so that a reply holds calls until they are complete.
+    /// Whether clients accept only JSON objects as arguments, so that a reply holds calls until they are complete.
     pub(super) takes_objects: bool,
     /// What of an answer its stream sends twice.
     pub(super) resends: Resends,
@@ -57,7 +57,7 @@ pub(super) struct Definition {
     /// The message about content (`images`) at a path that harmony cannot carry, as the API words it: clients look for
     /// its words, take the content out and ask again. `None` for content that the API has no words for.
     pub(super) unsupported: fn(path: &str, content: &str) -> Option<String>,
-    /// The message about a prompt of so many tokens, as the API words it, where so many at most fit.
+    /// The API's message about a prompt that is too long: its tokens, and the maximum.
     pub(super) too_long: fn(tokens: usize, max_tokens: usize) -> String,
 }
 

@@ -36,7 +36,7 @@ const FORMATS: &[&str] = &["text", "json_object", "json_schema"];
 const OF_FORMAT: [&str; 4] = ["name", "description", "schema", "strict"];
 
 impl Request<'_> {
-    /// Reads `{"type": ...}`: `text`, `json_object`, or `json_schema`, whose fields stand in the object
+    /// Reads `{"type": ...}`: `text`, `json_object`, or `json_schema`, whose fields are in the object
     /// or, as chat has it, in a member `json_schema`. Some servers take a schema beside `json_object`, too, and some
     /// clients put it into `json_schema` as it is.
     pub(super) fn read_response_format(&mut self, format: &BodyField<'_, '_>) -> Result<()> {
@@ -82,7 +82,7 @@ impl Request<'_> {
     }
 }
 
-/// A schema that stands where its name and the like should be, without these.
+/// A schema given in place of the object that should hold its name and the like.
 fn bare_schema(described: &BodyObject<'_, '_>) -> Tree {
     let mut schema = described.field().at().to_tree();
     if let Some(members) = schema.as_object_mut() {

@@ -177,7 +177,7 @@ impl<'a> IntoIterator for &'a ToolNames {
 
 /// Gives each tool a recipient: first to those whose names harmony carries, so that no other takes
 /// theirs, then to the others in their order. Of two tools of one name the first counts. `called`
-/// are those that calls in the history name; one that is none of the offered, but is spelled like one of them
+/// are those that calls in the history name; one that was not offered, but is spelled like an offered one,
 /// in harmony, is that one.
 pub(super) fn assign(
     offered: impl Iterator<Item = Tool>,
@@ -212,7 +212,7 @@ impl Assigning {
     fn add(&mut self, mut tool: Tool) {
         let Self { names, taken, counts } = self;
         let id = ToolId { namespace: tool.namespace.clone(), name: tool.name.clone() };
-        // A built-in tool that this server runs is none of the API's names.
+        // A built-in tool that this server runs is not a name of the API's.
         let in_api = tool.kind != ToolKind::Builtin || tool.client_runs;
         if in_api && names.by_name.contains_key(&id) {
             return;
@@ -238,7 +238,7 @@ fn own_recipient(tool: &Tool) -> Option<String> {
     }
 }
 
-/// A recipient that no other tool has: the name with `_` for each character that cannot stand, and a number
+/// A recipient that no other tool has: the name with `_` for each character that a header cannot carry, and a number
 /// if need be.
 fn free(tool: &Tool, taken: &mut HashSet<String>, counts: &mut HashMap<String, usize>) -> String {
     let name = joined(tool.namespace.as_deref(), &tool.name);
@@ -264,7 +264,7 @@ pub(super) fn function_name(recipient: &str) -> Option<&str> {
     recipient.strip_prefix(FUNCTIONS)?.strip_prefix('.')
 }
 
-/// Whether a name can stand after `functions.` as it is.
+/// Whether a name can follow `functions.` as it is.
 fn is_carried(name: &str) -> bool {
     !is_word_of_the_format(name)
         && names::flaw(name).is_none()
@@ -273,7 +273,7 @@ fn is_carried(name: &str) -> bool {
         && name.chars().all(can_stand)
 }
 
-/// The name in characters that can stand, and never a word of the format.
+/// The name in characters that a header can carry, and never a word of the format.
 fn spelled(name: &str) -> String {
     if is_builtin(name) && name.contains('.') {
         return name.replace('.', "_");

@@ -25,11 +25,11 @@ pub(super) struct PromptForm {
     pub(super) keeps_parts: bool,
     /// Images, audio and files leave nothing.
     pub(super) drops_images: bool,
-    /// Messages stand as in the body, not each result after its call, and a preamble before its thought.
+    /// Messages keep the body's order; otherwise each result follows its call, and a thought precedes its preamble.
     pub(super) keeps_order: bool,
     /// A call may have no result.
     pub(super) allows_open_calls: bool,
-    /// Of several leading system messages only the first stands with the tools.
+    /// Of several leading system messages only the first shares its message with the tools.
     pub(super) has_one_instructions: bool,
     /// All text of Responses' messages of the assistant is an answer, none a preamble.
     pub(super) knows_no_preambles: bool,
@@ -107,7 +107,7 @@ impl Prompts {
 }
 
 impl PromptForm {
-    /// Puts messages where they stand in the body, and leaves out what this form leaves out.
+    /// Puts messages in the body's order, and leaves out what this form leaves out.
     pub(super) fn arrange(&self, sources: &mut Vec<Option<usize>>, messages: &mut Vec<Message>) {
         if *self == HARMONY {
             // The history has them in this order, and every request comes by here.

@@ -89,7 +89,7 @@ impl Dialect {
         let has = |key: &str| body.get_or_null(key).is_some();
         let others = || Self::ALL.iter().filter(|other| **other != self);
         let found = if has(self.messages()) {
-            // Of other fields the system prompt alone must not be lost: the rest is listed as unused.
+            // Of the other fields only the system prompt must not be lost: the rest is listed as unused.
             let lost = has(SYSTEM) && !self.definition().fields.contains(&SYSTEM);
             lost.then_some((self.messages(), SYSTEM))
         } else {

@@ -70,7 +70,7 @@ pub struct Turn {
 
 impl Turn {
     /// How turns are rendered unless the server decides otherwise: the thoughts of completed turns are
-    /// dropped, recipients stand in the channel as the guide and the model write them, tools'
+    /// dropped, recipients are written in the channel, as the guide and the model do, tools'
     /// schemas are written in full, header fields are checked.
     pub fn default_config() -> RenderConfig {
         RenderConfig::new()

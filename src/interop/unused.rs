@@ -9,7 +9,7 @@ use crate::path::Path;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Unused {
-    /// Where it stands: `tools[2]`, `messages[0].name`.
+    /// Its path: `tools[2]`, `messages[0].name`.
     pub path: Path,
     /// Why nothing used it.
     pub reason: UnusedReason,
@@ -27,7 +27,7 @@ pub enum UnusedReason {
     ToolNotRun(String),
     /// Items or blocks of this type are not used, `web_search_call`.
     TypeNotUsed(String),
-    /// The engine alone can act on the option.
+    /// Only the engine can act on the option.
     LeftToEngine,
     /// An earlier tool has this name.
     DuplicateTool,

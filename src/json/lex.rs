@@ -221,7 +221,7 @@ impl Lexer<'_> {
         self.value()
     }
 
-    /// What is between brackets, of which the lexer stands at the first: items with commas between them.
+    /// The items between brackets, with commas between them. The lexer is at the opening bracket.
     fn nested(
         &mut self,
         end: u8,
@@ -330,7 +330,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// The rest of a string that is not its own text: the lexer stands at its first escape.
+    /// The rest of a string that has escapes: the lexer is at the first of them.
     fn escaped_string(&mut self, begin: usize) -> Lexed {
         let start = self.tape.push_text(&self.text[begin..self.at]);
         loop {

@@ -4,7 +4,7 @@ use serde::{Serialize, Serializer, ser};
 use serde_json::Number;
 use serde_json::value::RawValue;
 
-/// Up to so many digits an integer fits an `f64`, rounded if need be.
+/// An integer of up to this many digits fits an `f64`, rounded if need be.
 pub(super) const SURELY_FINITE: usize = 308;
 
 /// Whether a number fits an `f64`, rounded if need be.
@@ -12,7 +12,7 @@ pub(crate) fn is_finite(digits: &str) -> bool {
     digits.parse().is_ok_and(f64::is_finite)
 }
 
-/// Whether what stands for a number is `NaN` or an infinity.
+/// Whether the text of a number is `NaN` or an infinity.
 #[cfg(feature = "training")]
 pub(crate) fn is_not_a_number(digits: &str) -> bool {
     digits.ends_with(char::is_alphabetic)

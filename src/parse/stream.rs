@@ -285,7 +285,7 @@ impl StreamableParser {
     /// for a conversation of 102 messages (callgrind).
     pub(crate) fn advance(&mut self, mut tokens: &[u32]) -> Result<()> {
         while let [token, rest @ ..] = tokens {
-            // The last token alone: it decides the delta.
+            // The last token by itself: it decides the delta.
             let run = self.content_run(tokens).saturating_sub(1);
             if run > 0 {
                 self.push_run(&tokens[..run]);

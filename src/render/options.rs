@@ -50,7 +50,7 @@ options! {
         /// Whether the conversation has function tools, which a system message then states. If this is
         /// false, a conversation has them if one of its own messages declares some.
         pub conversation_has_function_tools: bool => with_conversation_has_function_tools,
-        /// Where a call's recipient stands.
+        /// Where the header of a call has its recipient.
         pub header_style: HeaderStyle => with_header_style,
         /// How the schemas of tools are written.
         pub tool_schema: ToolSchemaStyle => with_tool_schema,

@@ -18,7 +18,7 @@ pub(crate) struct Pieces<'m, M> {
     messages: &'m [M],
     pub(crate) exchanges: ExchangeRanges,
     thoughts: ThoughtPolicy,
-    /// All messages, whatever the policy, as they are where the head alone declares functions.
+    /// All messages, whatever the policy, as they are where only the head declares functions.
     all: Rendered,
     /// The same where an exchange declares functions, and the head none: the system message has more.
     with_functions: Option<Rendered>,

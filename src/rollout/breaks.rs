@@ -21,7 +21,7 @@ pub enum Break {
     ToolsDeclared,
     /// Sampling ended inside a header.
     CutInHeader,
-    /// Sampling ended with `<|return|>`; in a conversation that goes on, `<|end|>` stands there (guide, section
+    /// Sampling ended with `<|return|>`; in a conversation that continues, `<|end|>` is there (guide, section
     /// "Special Tokens"). [`ExtendOptions::keep_return`] keeps the token.
     ReturnSampled,
     /// Sampling ended inside a character, of which the tokens have only the first bytes.
@@ -44,7 +44,7 @@ impl Break {
     }
 }
 
-/// Why the prompt cannot go on with these new messages, if it cannot. `held` gives the messages that the prompt has; it is
+/// Why the prompt cannot continue with these new messages, if it cannot. `held` gives the messages that the prompt has; it is
 /// asked only where they matter: without a question or an answer no policy begins to drop a thought, and a loop of calls
 /// need not look at all that the prompt holds.
 pub(super) fn find<M: Borrow<Message>>(

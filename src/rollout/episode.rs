@@ -15,10 +15,10 @@ use crate::render;
 use crate::tokenizer::TokenId;
 use crate::{HarmonyEncoding, MessageSpan, Prefill, RenderConfig, RenderEnd, Rendered};
 
-/// An episode that goes on from its own tokens.
+/// An episode that continues from its own tokens.
 ///
 /// It alternates between a prompt, which waits for tokens to be [`sampled`](Self::sampled), and a step, which waits for
-/// [`extend`](Self::extend). Where the format does not allow to go on, the prompt is rendered anew and a new
+/// [`extend`](Self::extend). Where the format does not allow that, the prompt is rendered anew and a new
 /// [`Segment`] begins. A clone is another branch: it shares what both have, so that a thousand samples of one prompt
 /// hold it once.
 ///
@@ -200,7 +200,7 @@ impl Rollout {
         self.conversation.iter().map(Arc::as_ref)
     }
 
-    /// The segments, the one that goes on last. Where each example is, see [`Segment::loss_mask`].
+    /// The segments; the last one is still open. Where each example is, see [`Segment::loss_mask`].
     pub fn segments(&self) -> &[Segment] {
         &self.segments
     }
@@ -247,7 +247,7 @@ impl Rollout {
         Ok(step)
     }
 
-    /// Adds messages after what was sampled: results of tools, questions. `None` if the prompt goes on, else why it was
+    /// Adds messages after what was sampled: results of tools, questions. `None` if the prompt continues, else why it was
     /// rendered anew. Without a break the cost is that of the new messages.
     ///
     /// # Errors

@@ -11,7 +11,7 @@ options! {
     pub struct ExtendOptions {
         /// How the prompt was rendered, and the new messages are.
         pub config: RenderConfig => with_config,
-        /// Whether a sampled `<|return|>` stays where the conversation goes on. The model was trained on `<|end|>` there;
+        /// Whether a sampled `<|return|>` stays where the conversation continues. The model was trained on `<|end|>` there;
         /// a trainer may prefer the token that was sampled. By default such a prompt breaks.
         pub keep_return: bool => with_keep_return,
         /// The tools that were offered, by which malformed calls are recognised: `functions.get_weather`, `python`. A

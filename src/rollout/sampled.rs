@@ -9,12 +9,12 @@ use crate::path::Path;
 use crate::tokenizer::{TokenId, special};
 use crate::{HarmonyEncoding, MessageSpan, ParserOptions, Repair, StreamState, StreamableParser};
 
-/// What was sampled, and what is needed to go on from it.
+/// What was sampled, and what is needed to continue from it.
 #[derive(Debug, Clone)]
 pub(super) struct Sampled {
     /// The messages, the first one with the part of it that the prompt has.
     pub(super) messages: Vec<Message>,
-    /// Where the messages stand, counted from the open message's first token in the prompt.
+    /// The spans of the messages, counted from the open message's first token in the prompt.
     pub(super) spans: Vec<MessageSpan>,
     /// What of the tokens was malformed. Spans are of sampled tokens.
     pub(super) repairs: Vec<Repair>,

@@ -79,7 +79,7 @@ impl SaidKind {
 }
 
 impl Step {
-    /// Reads what was sampled from a prompt, however malformed, without a rollout. An empty prompt stands for
+    /// Reads what was sampled from a prompt, however malformed, without a rollout. An empty prompt means
     /// `<|start|>assistant`. Also nothing can have been sampled, and more after a stop token.
     ///
     /// # Errors

@@ -71,7 +71,7 @@ fn next_in_place(rules: &[Expr], is_gone: &[bool]) -> Option<usize> {
     left.filter(has_room).min_by_key(more)
 }
 
-/// Notes who names each rule, once for each place.
+/// Records which rules name each rule, once for each place.
 fn note_user(expr: &Expr, user: usize, users: &mut [Vec<usize>]) {
     if let Expr::Rule(rule) = expr {
         users[*rule].push(user);

@@ -96,7 +96,7 @@ impl TokenBatch {
         self.offsets.windows(2).map(|ends| &self.tokens[ends[0]..ends[1]])
     }
 
-    /// Adds what follows. The tokens after the last offset of either belong to a text that goes on in the next.
+    /// Adds what follows. The tokens after the last offset of either belong to a text that continues in the next.
     #[doc(hidden)]
     pub fn append(&mut self, later: &Self) {
         let before = self.tokens.len();
@@ -215,7 +215,7 @@ struct Part<'t> {
 /// Bytes that one thread encodes at a time, some 0.3 ms of work: starting the threads takes a tenth of two such shares.
 const SHARE: usize = 1 << 16;
 
-/// The parts of texts, so many together that they have `SHARE` bytes. A long text is in parts of that size, if
+/// The parts of texts, together at least `SHARE` bytes. A long text is in parts of that size, if
 /// that `may_divide` it.
 fn shares<'t>(texts: impl Iterator<Item = &'t str>, may_divide: bool) -> Vec<Vec<Part<'t>>> {
     let (mut shares, mut share, mut size) = (Vec::new(), Vec::new(), 0);

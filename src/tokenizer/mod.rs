@@ -80,7 +80,7 @@ impl Tokenizer {
         });
     }
 
-    /// Encodes text in which the name of every special token stands for that token.
+    /// Encodes text in which the name of every special token is that token.
     ///
     /// Only for text that may control the conversation: never for what users or tools wrote.
     pub fn encode_with_special_tokens(&self, text: &str) -> Vec<TokenId> {
@@ -89,7 +89,7 @@ impl Tokenizer {
         tokens
     }
 
-    /// Encodes text by tiktoken's rules: names of `allowed` special tokens stand for them, names
+    /// Encodes text by tiktoken's rules: names of `allowed` special tokens become them, names
     /// of `disallowed` ones are refused, all other names are ordinary text.
     ///
     /// A name in `allowed` that is not a special token's is ignored; one in `disallowed` is refused all the
@@ -157,7 +157,7 @@ impl Tokenizer {
         vocabulary::token_bytes(token)
     }
 
-    /// The bytes that the tokens stand for.
+    /// The bytes of the tokens.
     ///
     /// # Errors
     ///
@@ -170,7 +170,7 @@ impl Tokenizer {
     ///
     /// # Errors
     ///
-    /// As [`decode_bytes`](Self::decode_bytes); what stands before the id has been appended.
+    /// As [`decode_bytes`](Self::decode_bytes); what precedes the id has been appended.
     pub fn decode_bytes_into(
         &self,
         tokens: impl AsRef<[TokenId]>,
@@ -179,7 +179,7 @@ impl Tokenizer {
         decode::append(tokens.as_ref(), bytes)
     }
 
-    /// The text that the tokens stand for.
+    /// The text of the tokens.
     ///
     /// # Errors
     ///
@@ -192,7 +192,7 @@ impl Tokenizer {
         })
     }
 
-    /// The text that the tokens stand for, U+FFFD instead of what is not UTF-8: one for each
+    /// The text of the tokens, U+FFFD instead of what is not UTF-8: one for each
     /// maximal beginning of a character, as the Unicode standard recommends.
     ///
     /// # Errors

@@ -37,7 +37,7 @@ pub(crate) const NAMED: [(&str, u32); 9] = [
     ("<|call|>", CALL),
 ];
 
-/// What stands before the id in a reserved token's name.
+/// What precedes the id in a reserved token's name.
 pub(crate) const RESERVED_PREFIX: &str = "<|reserved_";
 /// What ends every name.
 pub(crate) const SUFFIX: &str = "|>";

@@ -4,9 +4,9 @@
 #[repr(C, align(64))]
 pub(super) struct Aligned<T: ?Sized>(pub(super) T);
 
-/// Declares a static slice over a file of `OUT_DIR`, each element so many bytes wide.
+/// Declares a static slice over a file of `OUT_DIR`, with the width of its elements in bytes.
 ///
-/// The bytes stand in a static and nowhere else: a constant, if only for their number, would put
+/// The bytes are in a static and nowhere else: a constant, if only for their number, would put
 /// them into the crate's metadata once more, and the `rlib` would be twice as large.
 macro_rules! table {
     ($(#[$meta:meta])* $name:ident, $width:literal, $file:literal) => {

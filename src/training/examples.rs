@@ -14,7 +14,7 @@ use crate::render::{
 pub struct ExampleMaker<'o> {
     pub(super) encoding: HarmonyEncoding,
     pub(super) options: &'o RowOptions,
-    /// What narrows the mask: in an example for each exchange, the last alone is trained.
+    /// What narrows the mask: in an example for each exchange, only the last is trained.
     mask: LossMask,
 }
 
@@ -145,7 +145,7 @@ impl<'o> ExampleMaker<'o> {
         }
     }
 
-    /// Adds as many exchanges before `end` as fit: the last ones if the last one alone is trained, else the first.
+    /// Adds as many exchanges before `end` as fit: the last ones if only the last one is trained, else the first.
     fn add_truncated<M: AsMessage>(
         &self,
         row: &mut Row<'_>,
@@ -196,7 +196,7 @@ impl<'o> ExampleMaker<'o> {
 }
 
 impl Row<'_> {
-    /// Counts the tokens of the first alone: each count looks at all messages.
+    /// Counts the tokens of the first only: each count looks at all messages.
     fn note_too_long(&mut self, exchange: Option<usize>, tokens: impl FnOnce() -> usize) {
         match &mut self.too_long {
             Some(first) => first.later += 1,

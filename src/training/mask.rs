@@ -12,7 +12,7 @@ pub enum Turns {
     /// All of them.
     #[default]
     All,
-    /// What stands after the last message of the user that was rendered; everything, if there is
+    /// What follows the last message of the user that was rendered; everything, if there is
     /// none. Where the conversation ends with a user's message, this leaves nothing.
     Last,
 }

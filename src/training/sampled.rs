@@ -5,7 +5,7 @@ use crate::render::{self, Speaker};
 use crate::span::MessageSpan;
 use crate::tokenizer::{TokenId, special};
 
-/// What is sampled of each message in turn, and whether sampling goes on after it.
+/// What is sampled of each message in turn, and whether sampling continues after it.
 #[derive(Debug, Default)]
 pub(super) struct Sampler {
     /// The model has ended a message, and nothing has stopped it yet.
@@ -14,7 +14,7 @@ pub(super) struct Sampler {
 
 impl Sampler {
     /// The span of what is sampled of the next message, without what the prompt or the server wrote of it; `None` if it
-    /// is not the model's. It is a range, since sampling goes on from where the prompt ends until it stops.
+    /// is not the model's. It is a range, since sampling runs from the end of the prompt until it stops.
     pub(super) fn next(
         &mut self,
         tokens: &[TokenId],

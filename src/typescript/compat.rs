@@ -186,7 +186,7 @@ fn write_property_comments(out: &mut String, keywords: &Keywords<'_>, indent: us
     }
 }
 
-/// Writes each variant of a `oneOf` on a line of its own, with its comment after it. If it stands at a property with
+/// Writes each variant of a `oneOf` on a line of its own, with its comment after it. If it belongs to a property with
 /// a description, the first variant's is lost, and every variant's that is the same.
 fn write_variants(
     out: &mut String,

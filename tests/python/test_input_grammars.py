@@ -1,4 +1,4 @@
-"""The grammars of custom tools: llguidance takes the inputs that fit them."""
+"""The grammars of custom tools: llguidance, and a reader of GBNF, take the inputs that fit them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import gbnf
 import input_grammar_worlds as worlds
 from openai_harmony import HarmonyError, load_harmony_encoding
 from openai_harmony.grammar import TurnGrammar
@@ -47,6 +48,43 @@ def test_llguidance_takes_what_fits(vocabulary: Any, seed: int) -> None:
             assert is_taken or not expected, (definition, text)
         else:
             assert is_taken == expected, (definition, text)
+
+
+def symbols(call: str) -> list[str | int]:
+    """A call's text, its special tokens by their ids; BNF leaves the stop token to the engine."""
+    tokens = ENCODING.encode(call, allowed_special="all")
+    return [
+        symbol
+        for token in tokens
+        for symbol in ([token] if token >= 199_998 else ENCODING.decode([token]))
+    ]
+
+
+@pytest.mark.parametrize("part", range(8))
+def test_bnf_takes_what_fits(part: int) -> None:
+    for seed in range(part, 120, 8):
+        chosen = random.Random(seed)
+        definition = worlds.grammar(chosen)
+        fits = worlds.oracle(definition)
+        written = worlds.turn(definition).write("gbnf")
+        grammar = gbnf.read(written.text)
+        for text in worlds.texts(chosen):
+            calls = (f'{worlds.CALLED}{{"input":{one}}}' for one in worlds.spellings(text))
+            is_taken = any(grammar.takes(symbols(call)) for call in calls)
+            expected = fits(text)
+            if expected is None:
+                continue
+            allowed = is_taken or not expected if written.loosened else is_taken == expected
+            assert allowed, (definition, text, written.loosened)
+
+
+@pytest.mark.parametrize("text", worlds.PATCHES)
+def test_bnf_takes_patches(text: str) -> None:
+    written = worlds.turn(worlds.PATCH).write("gbnf")
+    assert written.loosened == []
+    grammar = gbnf.read(written.text)
+    calls = (f'{worlds.CALLED}{{"input":{one}}}' for one in worlds.spellings(text))
+    assert any(grammar.takes(symbols(call)) for call in calls) == worlds.PATCHES[text]
 
 
 @pytest.mark.parametrize("text", worlds.PATCHES)

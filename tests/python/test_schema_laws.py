@@ -1,13 +1,15 @@
-"""Schemas at random: a grammar takes the values that JSON Schema does; in llguidance, which the tests have."""
+"""Schemas at random: a grammar takes the values that JSON Schema does; in llguidance, and in a reader of GBNF."""
 
 from __future__ import annotations
 
 import json
 import random
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
 
+import gbnf
 import schema_worlds
 from openai_harmony import Prefill, load_harmony_encoding
 from openai_harmony.grammar import TurnGrammar
@@ -81,3 +83,31 @@ def test_every_small_schema(vocabulary: Any, keywords: int) -> None:
             expected = is_taken or not fits if written.loosened else is_taken == fits
             assert expected, (json.dumps(schema), value, written.loosened)
     assert count > 40**keywords // 2
+
+
+def check_bnf(schema: Any, values: Iterable[Any], needed: Any) -> None:
+    """What the schema that names all members fits is taken, and what the schema itself does not fit is not."""
+    written = TurnGrammar(response_schema=schema, strict=[], prefill=BEGUN).write("gbnf")
+    grammar = gbnf.read(written.text)
+    for value in values:
+        is_taken = any(grammar.takes(text) for text in schema_worlds.spellings(value))
+        if is_taken:
+            assert written.loosened or schema_worlds.fits(schema, value), (schema, value)
+        else:
+            assert not schema_worlds.fits(needed, value), (schema, value, written.loosened)
+
+
+@pytest.mark.parametrize("part", range(8))
+def test_bnf_of_every_small_schema(part: int) -> None:
+    both = [*schema_worlds.small(1), *schema_worlds.small(2)]
+    for schema in both[part::8]:
+        check_bnf(schema, schema_worlds.SMALL_VALUES, schema_worlds.closed(schema))
+    assert len(both) > 1_400
+
+
+@pytest.mark.parametrize("part", range(8))
+def test_bnf_takes_what_fits(part: int) -> None:
+    for seed in range(part, 800, 8):
+        chosen = random.Random(seed)
+        schema = schema_worlds.schema(chosen)
+        check_bnf(schema, schema_worlds.values(chosen, schema), schema)

@@ -7,7 +7,7 @@ use super::schema::SchemaWriter;
 use crate::path::Path;
 
 impl SchemaWriter<'_> {
-    /// What stands for an array of a schema; `None` if there is none.
+    /// The expression of a schema's arrays; `None` if no array fits.
     pub(super) fn array(&mut self, members: &Map<String, Value>, path: &Path) -> Option<String> {
         let mut least = self.times(members, "minItems", path).unwrap_or(0);
         let mut most = self.times(members, "maxItems", path);

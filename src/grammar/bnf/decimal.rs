@@ -46,6 +46,15 @@ impl Decimal {
         Self { is_negative: false, ..self.clone() }
     }
 
+    /// Whether it is a multiple of a number, whose digits up to the last place of both have to fit 64 bits.
+    pub(super) fn is_multiple(&self, of: &Self) -> bool {
+        let places = self.fraction.len().max(of.fraction.len());
+        let digits = |one: &Self| format!("{}{:0<places$}", one.whole, one.fraction);
+        let Ok(divisor) = digits(of).parse::<u64>().map(u128::from) else { return false };
+        let step = |rest: u128, digit: u8| (rest * 10 + u128::from(digit - b'0')) % divisor.max(1);
+        digits(self).bytes().fold(0, step) == 0
+    }
+
     /// The nearest integer above it (below it), which is another one if it is excluded.
     fn integer(&self, is_above: bool, is_excluded: bool) -> Self {
         let whole = Self::new(self.is_negative, &self.whole, "");

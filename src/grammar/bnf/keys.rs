@@ -14,12 +14,12 @@ struct KeyNames {
     is_name: bool,
 }
 
-/// A key, after its first quote and up to its last, that is none of these names. It is written without escapes, so
+/// A key, after its first quote and up to its last, that differs from these names. It is written without escapes, so
 /// that no name can be spelled another way.
 ///
 /// # Errors
 ///
-/// There is no room for so many names: after each beginning of one, all characters but some may follow.
+/// More names than this take too much room: after each beginning of one, all characters but some may follow.
 pub(super) fn write(rules: &mut BnfRules, names: &[String]) -> Result<String, String> {
     let beginnings: HashSet<&str> = names
         .iter()

@@ -62,7 +62,10 @@ fn admits_number(members: &Map<String, Value>, number: &Number) -> bool {
     let (bounds, number) = (Bounds::of(members), Decimal::of(number));
     let is_far = |(least, is_out): &Bound| number > *least || (number == *least && !is_out);
     let is_near = |(most, is_out): &Bound| number < *most || (number == *most && !is_out);
-    bounds.least.as_ref().is_none_or(is_far) && bounds.most.as_ref().is_none_or(is_near)
+    let multiple = members.get("multipleOf").and_then(Value::as_number).map(Decimal::of);
+    bounds.least.as_ref().is_none_or(is_far)
+        && bounds.most.as_ref().is_none_or(is_near)
+        && multiple.is_none_or(|of| number.is_multiple(&of))
 }
 
 fn is_of(value: &Value, kind: &Value) -> bool {

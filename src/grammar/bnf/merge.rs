@@ -152,16 +152,14 @@ fn merge_members(into: &mut Map<String, Value>, other: &mut Map<String, Value>) 
     let own = KEYS.map(|key| members_of(into.get(key)));
     let others = KEYS.map(|key| members_of(other.remove(key).as_ref()));
     for (at, key) in KEYS.iter().enumerate() {
-        let mut merged = Map::new();
-        for (name, schema) in &own[at] {
-            let with = others[at].get(name).or_else(|| unnamed(&others[1], rest[1].as_ref(), name));
-            merged.insert(
-                name.clone(),
-                with.map_or_else(|| schema.clone(), |with| both(schema, with)),
-            );
+        let mut merged = own[at].clone();
+        for (name, schema) in &mut merged {
+            let with =
+                others[at].get(name).or_else(|| unnamed(&others, rest[1].as_ref(), at, name));
+            *schema = with.map_or_else(|| schema.clone(), |with| both(schema, with));
         }
         for (name, schema) in others[at].iter().filter(|(name, _)| !own[at].contains_key(*name)) {
-            let with = unnamed(&own[1], rest[0].as_ref(), name);
+            let with = unnamed(&own, rest[0].as_ref(), at, name);
             merged.insert(
                 name.clone(),
                 with.map_or_else(|| schema.clone(), |with| both(schema, with)),
@@ -184,13 +182,17 @@ fn members_of(value: Option<&Value>) -> Map<String, Value> {
     value.and_then(Value::as_object).cloned().unwrap_or_default()
 }
 
-/// What a schema says of a member that it does not name; where a pattern fits it, the writer of objects adds that.
+/// What a schema says of a member that it does not name, or of those of a pattern. Where a pattern fits a name, the writer
+/// of objects adds that; it reports a pattern of other names, too.
 fn unnamed<'r>(
-    patterns: &Map<String, Value>,
+    [named, patterns]: &[Map<String, Value>; 2],
     rest: Option<&'r Value>,
+    at: usize,
     name: &str,
 ) -> Option<&'r Value> {
-    if patterns.keys().any(|pattern| names::fits(pattern, name)) { None } else { rest }
+    let has_pattern = patterns.keys().any(|pattern| names::fits(pattern, name));
+    let is_of_named = at == 1 && named.keys().any(|of| names::fits(name, of));
+    rest.filter(|_| !has_pattern && !is_of_named)
 }
 
 fn merge_items(into: &mut Map<String, Value>, other: &mut Map<String, Value>) {

@@ -40,7 +40,7 @@ const NAMED_TOKENS: std::ops::RangeInclusive<TokenId> = 199_998..=200_018;
 pub(super) fn gbnf(grammar: &Grammar) -> Result<Written> {
     let mut rules = BnfRules::new(Engine::LlamaCpp, grammar.options.json_space.most());
     turn::write(grammar, &mut Bnf { rules: &mut rules, stops: None })?;
-    // It can exclude one token alone, so this is as in strings.
+    // It can exclude only one token, so this is as in strings.
     let names = rules::FIRST_OF_NAMES;
     rules.add(Bnf::TEXT, "[^<] text | \"<\" text-angle | \"\"");
     rules.add("text-angle", "\"<\" text-angle | \"|\" text-bar | [^<|] text | \"\"");

@@ -31,7 +31,7 @@ pub(super) fn between(bounds: &Bounds, places: Places) -> Option<String> {
     Some(options.join(" | "))
 }
 
-/// Whether the digits of the bounds have room within so many places.
+/// Whether the digits of the bounds fit in `places` places.
 pub(super) fn have_room(bounds: &Bounds, places: usize) -> bool {
     let all = bounds.least.iter().chain(&bounds.most);
     all.map(|(number, is_out)| number.fraction.len() + usize::from(*is_out))

@@ -11,9 +11,12 @@ use crate::grammar::schemas::{ecma, names};
 use crate::path::Path;
 use crate::text_grammar::Expr;
 
+/// Why a pattern of names is not held.
+const BESIDE_OTHERS: &str = "grammars cannot tell its names from additional ones";
+
 impl SchemaWriter<'_> {
-    /// Adds the rules of an object's members, one or two for each, and gives what stands for the object; `None` if there
-    /// is none.
+    /// Adds the rules of an object's members, one or two for each, and returns the object's expression; `None` if no
+    /// object fits.
     pub(super) fn object(&mut self, members: &Map<String, Value>, path: &Path) -> Option<String> {
         let none = Map::new();
         let named = members.get("properties").and_then(Value::as_object).unwrap_or(&none);
@@ -25,10 +28,14 @@ impl SchemaWriter<'_> {
         if says_nothing && counts == [None, None] && additional.is_none_or(|value| *value == true) {
             return Some(self.rules.json("object").to_owned());
         }
+        let least = counts[0].unwrap_or_default().max(needed.len());
+        if counts[1].is_some_and(|most| most < least) {
+            return None;
+        }
         self.rules.json("blanks");
         let rest = match additional {
             Some(schema) => self.value(schema, &path.clone().then("additionalProperties")),
-            // Keys that are none of some names cost an engine seconds, and who names members means them.
+            // Keys that differ from some names cost an engine seconds, and authors who name members mean only these.
             None if !named.is_empty() || !patterns.is_empty() => None,
             None => Some(self.rules.json("value").to_owned()),
         };
@@ -60,7 +67,7 @@ impl SchemaWriter<'_> {
         Some(format!("\"{{\" blanks {body} \"}}\""))
     }
 
-    /// What stands for each member with a name, and whether it has to be there; `None` if one that has to cannot be.
+    /// The expression of each named member, and whether it is required; `None` if a required one cannot be.
     fn pairs(
         &mut self,
         named: &Map<String, Value>,
@@ -101,7 +108,7 @@ impl SchemaWriter<'_> {
         Some(pairs)
     }
 
-    /// What stands for a member without a name of its own, if there may be one.
+    /// The expression of a member without a name of its own, if there may be one.
     fn others(
         &mut self,
         named: &Map<String, Value>,
@@ -113,7 +120,12 @@ impl SchemaWriter<'_> {
         let (mut others, mut rest) = (Vec::new(), rest);
         for (pattern, schema) in patterns {
             let inner = path.clone().then("patternProperties").then(pattern.clone());
-            let Some(value) = self.value(schema, &inner) else { continue };
+            let Some(value) = self.value(schema, &inner) else {
+                if rest.is_some() {
+                    self.rules.report.loosen(path, "patternProperties", BESIDE_OTHERS);
+                }
+                continue;
+            };
             match self.key(pattern, named, rest.is_some()) {
                 Ok(key) => others.push(member(&format!("{QUOTE} {key}"), &value)),
                 Err(reason) => {
@@ -145,7 +157,7 @@ impl SchemaWriter<'_> {
         has_rest: bool,
     ) -> Result<String, String> {
         if has_rest {
-            return Err("grammars cannot tell its names from additional ones".to_owned());
+            return Err(BESIDE_OTHERS.to_owned());
         }
         if named.keys().any(|name| names::fits(pattern, name)) {
             return Err("fits a name among the properties".to_owned());
@@ -179,7 +191,7 @@ impl SchemaWriter<'_> {
     }
 }
 
-/// So many members, none of which has a name of its own.
+/// Members without names of their own, within the bounds of their count.
 fn several(rules: &mut BnfRules, other: &str, [least, most]: [Option<usize>; 2]) -> String {
     if most == Some(0) {
         return "\"\"".to_owned();

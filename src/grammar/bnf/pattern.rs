@@ -12,7 +12,7 @@ use crate::error::{Reason, Result};
 use crate::grammar::invalid;
 use crate::path::Path;
 
-/// Writes it; `path` is where it stands.
+/// Writes it; `path` is where it is in the schema.
 pub(super) fn expression(rules: &BnfRules, hir: &Hir, path: &Path) -> Result<String> {
     let nested = |hir| expression(rules, hir, path);
     Ok(match hir.kind() {

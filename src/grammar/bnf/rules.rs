@@ -84,7 +84,7 @@ pub(super) struct BnfRules {
 }
 
 impl BnfRules {
-    /// For an engine, with so many blanks in a row in JSON.
+    /// For an engine, with at most this many blanks in a row in JSON.
     pub(super) fn new(engine: Engine, most_blanks: Option<usize>) -> Self {
         Self {
             text: String::new(),

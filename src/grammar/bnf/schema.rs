@@ -22,7 +22,7 @@ const MOST_LEVELS: usize = 150;
 /// The most rules of all schemas.
 const MOST_RULES: usize = 100_000;
 
-/// Adds the rules of a schema, and gives what stands for its values.
+/// Adds the rules of a schema, and returns the expression of its values.
 pub(super) fn write(rules: &mut BnfRules, schema: &Value, path: &Path, is_object: bool) -> String {
     let root = clean(schema, is_object, path, &mut rules.report);
     rules.roots += 1;

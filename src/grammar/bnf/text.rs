@@ -14,7 +14,7 @@ use crate::text_grammar::Expr;
 const MOST_STEPS: usize = 100;
 
 impl SchemaWriter<'_> {
-    /// What stands for the texts of a schema; `None` if there are none.
+    /// The expression of a schema's texts; `None` if no text fits.
     pub(super) fn text(&mut self, members: &Map<String, Value>, path: &Path) -> Option<String> {
         let least = count(members, "minLength").unwrap_or(0);
         let most = count(members, "maxLength");
@@ -38,7 +38,7 @@ impl SchemaWriter<'_> {
         }
     }
 
-    /// Any texts of so many characters.
+    /// All texts within these bounds of length.
     fn counted(&mut self, least: usize, most: Option<usize>, path: &Path) -> String {
         match counted(self.rules, least, most) {
             Ok(written) => written,
@@ -65,7 +65,7 @@ fn counted(rules: &mut BnfRules, least: usize, most: Option<usize>) -> Result<St
         rules.json("string");
         return Ok(format!("{QUOTE} {char}{{{least},{least}}} chars"));
     }
-    // Of so many characters that may follow, so many have to; from the last to the first.
+    // Optional characters are nested from the last to the first; the required ones come before them.
     let steps = most.unwrap_or(least);
     if steps > MOST_STEPS {
         return Err(NO_TIME.to_owned());

@@ -2,7 +2,7 @@
 
 use regex_syntax::hir::{Hir, HirKind, Repetition};
 
-/// An expression of texts that have so many characters, too, and the keywords that it does not hold.
+/// An expression of texts within the bounds of length, too, and the keywords that it does not enforce.
 pub(in crate::grammar) fn within(
     hir: Hir,
     least: usize,

@@ -12,7 +12,7 @@ use super::{Draft, FieldValue, HeaderEnd, is_channel};
 use crate::chat::{COMMENTARY, Role};
 use crate::repair::RepairKind;
 
-/// Where they stand.
+/// Where they are.
 impl Draft<'_> {
     /// A word after one that is content.
     pub(super) fn read_content(&mut self, word: &Word, text: &str) -> bool {

@@ -197,7 +197,7 @@ impl Draft<'_> {
 /// Content types.
 impl Draft<'_> {
     /// The type follows its marker, directly or after white space. In a header without `<|message|>`
-    /// it ends where content is glued to it, and words that are no type are content: the marker stands for `<|message|>`.
+    /// it ends where content is glued to it, and words that are no type are content: the marker is read as `<|message|>`.
     pub(super) fn read_constrained(&mut self, word: &Word, _: &str) -> bool {
         let mut holder = word;
         if let Some(next) = self.ahead.first()

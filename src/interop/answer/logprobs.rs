@@ -103,7 +103,7 @@ impl Logprobs {
         }
     }
 
-    /// Whether a reply with so many tokens can have left this in a checkpoint.
+    /// Whether a reply with this number of tokens can have left this in a checkpoint.
     pub(in crate::interop) fn is_possible(&self, fed: usize, of: &Self) -> bool {
         const MOST: usize = (u32::MAX >> 2) as usize;
         let given = self.tokens.iter().filter_map(|token| token.given.as_ref());
@@ -129,7 +129,7 @@ impl Logprobs {
 
     /// The entries of the tokens of the next piece of text, of which the tokens up to `end` are known. The rest is held
     /// back by stop strings; if `is_all`, there is no rest but the first bytes of a character. Where the text `ends`,
-    /// U+FFFD may stand for these. A token belongs to the text that its first byte is in.
+    /// U+FFFD may replace these. A token belongs to the text that its first byte is in.
     pub(in crate::interop) fn emit(
         &mut self,
         text: &str,

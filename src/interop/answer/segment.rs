@@ -71,7 +71,7 @@ pub(in crate::interop) struct PastSegments {
 }
 
 impl PastSegments {
-    /// Whether an answer can have so many. A checkpoint may have been changed.
+    /// Whether an answer can have this count. A checkpoint may have been changed.
     pub(in crate::interop) fn is_possible(&self) -> bool {
         let Self { thoughts, texts, calls, whole_calls } = *self;
         let most = 1 << 30;
@@ -108,7 +108,7 @@ pub(in crate::interop) struct Delta<'a> {
 }
 
 impl<'a> Delta<'a> {
-    /// The text for a string that other texts share: an empty line stands between them.
+    /// The text for a string that other texts share: an empty line separates them.
     pub(in crate::interop) fn joined(&self) -> Cow<'a, str> {
         let Self { text, is_behind_others, .. } = *self;
         if is_behind_others { [BETWEEN, text].concat().into() } else { text.into() }
@@ -162,5 +162,5 @@ pub(in crate::interop) fn visible_logprobs(
     segments.iter().flat_map(|segment| &segment.logprobs)
 }
 
-/// What stands between texts in one string.
+/// What separates texts in one string.
 const BETWEEN: &str = "\n\n";

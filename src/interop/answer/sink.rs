@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::json::{write_json, write_text};
 
-/// What stands around each chunk on the wire.
+/// What surrounds each chunk on the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::interop) enum Framing {
     /// Server-sent events.

@@ -22,7 +22,7 @@ pub enum FinishReason {
     Abort,
 }
 
-/// The field of a chat completion's message in which thoughts stand. The API itself has none; servers
+/// The field of a chat completion's message that holds thoughts. The API itself has none; servers
 /// agree on two names.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ReasoningField {
@@ -100,7 +100,7 @@ pub(in crate::interop) struct Head {
     pub(in crate::interop) reasoning_field: ReasoningField,
 }
 
-/// The answer as it stands.
+/// The answer so far.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::interop) struct AnswerState<'a> {
     /// What came before a checkpoint.

@@ -115,7 +115,7 @@ pub fn read(body: impl Into<Json>, options: &ReadOptions) -> Result<Turn> {
 
 fn collect(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
     if let Some(thread) = body.get("thread") {
-        // The SDK's tool runner goes on without it.
+        // The SDK's tool runner continues without it.
         let (path, code) = (thread.path(), "thread_unsupported_request");
         return Err(ErrorKind::UnsupportedField { path, code }.into());
     }

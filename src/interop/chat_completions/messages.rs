@@ -257,7 +257,7 @@ fn asked(flag: Option<BodyField<'_, '_>>) -> Result<Option<Unused>> {
     Ok(flag.bool()?.then(|| flag.unused(UnusedReason::NotContinuable)))
 }
 
-/// Whether a user's name can stand in a header.
+/// Whether a header can carry a user's name.
 fn is_word(name: &str) -> bool {
     let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
     names::flaw(name).is_none() && name.chars().all(is_plain)

@@ -12,7 +12,7 @@ use crate::interop::{FinishReason, ReasoningField, ThoughtDisplay, Turn};
 #[derive(Debug)]
 pub(super) struct Chat {
     head: Head,
-    /// What all chunks with a choice begin with, up to its delta, and how much of it stands before the choices: written
+    /// What all chunks with a choice begin with, up to its delta, and how much of it precedes the choices: written
     /// anew for each chunk it costs half of the instructions of `feed_into`.
     begin: Vec<u8>,
     before_choices: usize,
@@ -33,7 +33,7 @@ impl Chat {
             chunk.text("id", &head.id).text("object", "chat.completion.chunk");
             chunk.value("created", &head.created).text("model", &head.model);
         });
-        // The object goes on.
+        // The object continues.
         begin.pop();
         let before_choices = begin.len();
         begin.extend(format!(",\"choices\":[{{\"index\":{},\"delta\":", head.index).bytes());
@@ -158,7 +158,7 @@ impl Chat {
         message
     }
 
-    /// The fields in which thoughts stand.
+    /// The fields that hold thoughts.
     fn thought_fields(&self) -> &'static [&'static str] {
         match self.head.reasoning_field {
             ReasoningField::ReasoningContent => &["reasoning_content"],

@@ -4,14 +4,14 @@ use crate::error::{ErrorKind, Result};
 use crate::path::Path;
 use crate::tokenizer::{TokenId, Tokenizer};
 
-/// Visible characters of Latin-1 stand for themselves; the other bytes are numbered from here on.
+/// A visible character of Latin-1 is its own byte; the other bytes are numbered from here on.
 const HIDDEN: u32 = 256;
 
 fn is_visible(byte: u8) -> bool {
     matches!(byte, 0x21..=0x7E | 0xA1..=0xAC | 0xAE..=0xFF)
 }
 
-/// The bytes that no visible character stands for, in their order.
+/// The bytes without a visible character of their own, in order.
 fn hidden() -> impl Iterator<Item = u8> {
     (0..=u8::MAX).filter(|&byte| !is_visible(byte))
 }

@@ -30,7 +30,7 @@ pub(super) fn read(event: At<'_>) -> Fault<Event> {
     Ok(Event { tokens, logprobs, reason, seen: None })
 }
 
-/// Why the output ends, by the words of vLLM and those who follow it.
+/// Why the output ends, in the words of vLLM and servers that follow it.
 fn reason(word: At<'_>) -> Option<FinishReason> {
     match word.value() {
         Value::Null => None,

@@ -36,7 +36,7 @@ impl Lines {
         Ok(())
     }
 
-    /// What stands after the last line.
+    /// What follows the last line.
     pub(super) fn into_rest(self) -> Vec<u8> {
         self.rest
     }

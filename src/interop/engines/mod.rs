@@ -242,7 +242,7 @@ fn integer(at: At<'_>) -> Option<usize> {
     }
 }
 
-/// Token ids; `null` and nothing are none.
+/// Token ids; `null` or a missing field means no tokens.
 fn ids(at: Option<At<'_>>) -> Fault<Vec<TokenId>> {
     let Some(at) = at.filter(|at| !at.is_null()) else { return Ok(Vec::new()) };
     let id = |item: At<'_>| match item.value() {

@@ -209,7 +209,7 @@ impl History {
         self.push(HistoryItem::Call(call));
     }
 
-    /// Puts a result to the nearest earlier call that it answers: by the call's id, which stands under this key, or by
+    /// Puts a result to the nearest earlier call that it answers: by the call's id, which is under this key, or by
     /// the tool that it names. One that answers none is a message of its own.
     pub(super) fn result(
         &mut self,

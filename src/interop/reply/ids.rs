@@ -33,7 +33,7 @@ impl Ids {
         self.count
     }
 
-    /// Continues after so many.
+    /// Continues after this many ids.
     pub(super) fn resume(&mut self, count: usize) {
         (self.count, self.past) = (count, count);
     }

@@ -155,7 +155,7 @@ fn opening(text: &str) -> Lookahead {
     Lookahead::Whole(at)
 }
 
-/// Whether what stands after a quote can end the object: [`Lookahead::Undecided`] as long as it can,
+/// Whether the text after a quote can end the object: [`Lookahead::Undecided`] as long as it can,
 /// [`Lookahead::Other`] if the quote belongs to the input.
 fn closing(behind: &str) -> Lookahead {
     let text = behind.trim_ascii_start();

@@ -82,7 +82,7 @@ impl fmt::Debug for MakeId {
 
 /// A clock that never goes back: the time since a moment of its own choice.
 ///
-/// The default on `wasm32-unknown-unknown`, where there is none, stands still.
+/// The default on `wasm32-unknown-unknown`, which has no clock, always gives zero.
 #[derive(Clone)]
 pub struct Clock(Arc<dyn Fn() -> Duration + Send + Sync>);
 

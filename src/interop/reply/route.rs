@@ -47,7 +47,7 @@ impl RouteRules {
             may_call,
             one_call: turn.answer.function_call,
             objects: turn.dialect.definition().takes_objects,
-            // Helpers of the SDKs parse all texts joined, so these must be the answer alone.
+            // Helpers of the SDKs parse all texts joined, so these must hold only the answer.
             preambles_as_thoughts: turn.response_format.is_some(),
         }
     }
@@ -57,7 +57,7 @@ impl RouteRules {
         &self.tools
     }
 
-    /// Where a message of this header belongs, after so many calls.
+    /// Where a message with this header belongs, given the number of calls before it.
     pub(super) fn route(
         &self,
         author: &Author,

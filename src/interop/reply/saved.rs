@@ -98,7 +98,7 @@ impl Reply {
         Self::from_saved(turn, *encoding, read(saved, "reply", VERSION)?, options)
     }
 
-    /// The same of a checkpoint that a client carries: of this answer, of this choice, after so many tokens.
+    /// The same for a checkpoint that a client carries: of which answer, of which choice, after how many tokens.
     pub(in crate::interop) fn from_carried(
         turn: &Turn,
         encoding: HarmonyEncoding,

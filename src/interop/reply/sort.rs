@@ -149,7 +149,7 @@ impl Sorter {
         matches!(self.open, OpenMessage::Text(TextKind::Thought, _))
     }
 
-    /// Tokens of the thought that is under way, where so many were parsed.
+    /// Tokens of the open thought, after `parsed` tokens in all.
     pub(super) fn open_thought_tokens(&self, parsed: usize) -> usize {
         if self.is_thinking() { parsed.saturating_sub(self.content_from) } else { 0 }
     }
@@ -319,7 +319,7 @@ impl Sorter {
 
     fn end_segment(&mut self, index: usize, how: SegmentState, sink: &mut Sink<'_>) {
         let segment = &mut self.segments[index];
-        // What stands before a stop string is whole.
+        // The text before a stop string is complete.
         segment.state = if self.stopped.is_some() { SegmentState::Whole } else { how };
         self.writer.end(index, segment, sink);
     }

@@ -20,7 +20,7 @@ pub(super) struct StopStrings {
     held: Held,
 }
 
-/// Text that may be the beginning of a stop string: what follows the first so many bytes, which are emitted.
+/// Text that may begin a stop string: `text[emitted..]` is held back.
 #[derive(Debug, Default)]
 struct Held {
     text: String,

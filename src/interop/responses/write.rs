@@ -39,7 +39,7 @@ impl Responses {
         self.next_number += 1;
     }
 
-    /// Sends an event with the response as it stands.
+    /// Sends an event with the response so far.
     fn push_response(&mut self, name: &str, state: &AnswerState<'_>, sink: &mut Sink<'_>) {
         self.push(name, sink, |writer, event| {
             event.object("response", |response| {
@@ -147,7 +147,7 @@ impl Responses {
         });
     }
 
-    /// Sends an event with an item as it stands.
+    /// Sends an event with an item so far.
     fn push_item(&mut self, name: &str, index: usize, segment: &Segment, sink: &mut Sink<'_>) {
         self.push(name, sink, |writer, event| {
             event.value("output_index", &index);
@@ -319,7 +319,7 @@ fn fixed_fields(head: &Head, turn: &Turn) -> Map<String, Value> {
         // A null is what a client sends that leaves a field to its default.
         if !value.is_null() {
             let value = match value {
-                // A request may name a conversation by its id alone.
+                // A request may name a conversation by its id only.
                 Value::String(id) if name == "conversation" => json!({"id": id}),
                 value => value.clone(),
             };

@@ -21,7 +21,7 @@ pub struct Tape {
     nodes: Vec<Node>,
     /// All strings, keys and numbers, and the JSON texts that they come from.
     text: String,
-    /// Values that the caller gave at another place than where they stand here, by index.
+    /// Values whose place in the caller's JSON differs from their place here, by index.
     source_paths: Vec<(usize, Path)>,
     is_too_deep: bool,
     has_not_numbers: bool,
@@ -42,7 +42,7 @@ enum Node {
         start: usize,
         end: usize,
     },
-    /// A list, whose items follow in so many nodes.
+    /// A list, and the number of nodes that its items take.
     Array {
         nodes: usize,
     },
@@ -200,7 +200,7 @@ impl Tape {
     }
 
     fn repeats_a_key(&self, index: usize) -> bool {
-        /// Up to so many keys comparing each with each is the fastest way.
+        /// Up to this many keys, comparing each pair is fastest.
         const FEW: usize = 24;
         let Value::Object(object) = self.at(index).value() else { return false };
         let mut keys = object.iter().map(|(key, _)| key);
@@ -267,7 +267,7 @@ impl Tape {
         index
     }
 
-    /// Records where the caller gave the value of an index, if not where it stands on the tape. Of more than one the
+    /// Records where the caller gave the value of an index, if that differs from its place on the tape. Of more than one the
     /// indices must grow.
     #[cfg(feature = "training")]
     pub(crate) fn set_source_path(&mut self, index: usize, place: Path) {

@@ -46,17 +46,17 @@ impl<'a> At<'a> {
         self.tape.nodes.get(self.index).unwrap_or(&Node::Null)
     }
 
-    /// A place of the same tape where nothing stands.
+    /// A place on the same tape that holds nothing.
     pub(crate) fn nothing(self) -> Self {
         At { index: usize::MAX, ..self }
     }
 
-    /// Whether nothing stands here, not even `null`.
+    /// Whether there is nothing here, not even `null`.
     pub(crate) fn is_nothing(self) -> bool {
         self.index >= self.tape.nodes.len()
     }
 
-    /// Where the caller gave the value, if it is not where it stands on the tape.
+    /// Where the caller gave the value, if that differs from its place on the tape.
     pub(crate) fn source_path(self) -> Option<&'a Path> {
         self.tape.source_path(self.index)
     }

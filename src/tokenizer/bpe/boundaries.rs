@@ -46,7 +46,7 @@ pub(in crate::tokenizer) fn for_each_segment(
 /// How many offsets are looked at together.
 const AT_ONCE: usize = 64;
 
-/// The bytes around so many offsets: `SIDE` before the first one, and all that `may_merge` reads of the last.
+/// The bytes around a block of offsets: `SIDE` before the first one, and all that `may_merge` reads of the last.
 type Around = [u8; SIDE + AT_ONCE + 4];
 
 /// The boundaries among the `AT_ONCE` offsets from `from` on, a bit for each. The piece's end counts as one.

@@ -3,7 +3,7 @@
 
 /// Bits of a token's id.
 const TOKEN_BITS: u32 = 18;
-/// The id that stands for no token.
+/// The id that means no token.
 pub(crate) const NO_TOKEN: u32 = (1 << TOKEN_BITS) - 1;
 
 /// A node of the trie, a u64. From bit 0 on: the byte that leads to it, and a bit that only a `HOLE` has; the token

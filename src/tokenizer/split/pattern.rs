@@ -32,7 +32,7 @@ fn word(text: &[u8], start: usize, first: Char) -> Option<usize> {
         let lowercase = lowercase_word(text, after);
         if first.is(WORD_TAIL) {
             // A mark is the optional character if that leads to a lowercase word. If not, it begins the word
-            // itself, which then is a lowercase word for certain, of the mark alone if need be.
+            // itself, which then is a lowercase word for certain, of only the mark if need be.
             lowercase.or_else(|| lowercase_word(text, start))
         } else {
             lowercase.or_else(|| uppercase_word(text, after))

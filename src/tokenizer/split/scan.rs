@@ -201,7 +201,7 @@ fn decided(classes: &Classes) -> u64 {
     debug_assert!(classes.undecided & 1 == 0, "a window begins with what the rules know");
     let end = (classes.undecided | last_newlines | slashes).trailing_zeros();
     let before = u64::MAX >> (64 - end);
-    // White space may go on past the end. Then only its first byte is decided.
+    // White space may continue past the end. Then only its first byte is decided.
     let solid_end = 64 - (!classes.white_space() & before).leading_zeros();
     if solid_end == end { before } else { u64::MAX >> (63 - solid_end) }
 }
@@ -286,7 +286,7 @@ mod tests {
             ("1|a|12|b|123|c|123|4|d|123|456|789|012|345", ""),
             ("a|  | b|\t|\tc|  | |1", ""),
             ("a|\n|b| \n|  | c|\r\n\n|d", ""),
-            // White space may go on, and a later newline takes it in.
+            // White space may continue, and a later newline takes it in.
             ("a| cat|  ", ""),
             ("a|\n", "  \n  b"),
             // Numbers and white space other than ASCII are left to the pattern.

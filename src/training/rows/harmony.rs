@@ -44,10 +44,10 @@ pub(super) fn is_read(name: &str) -> bool {
     name == "messages" || OF_CHAT.contains(&name)
 }
 
-/// A message whose texts stand in the row.
+/// A message that borrows its texts from the row.
 pub(super) struct HarmonyRowMessage<'v> {
     header: HeaderFields<'v>,
-    /// Content that is a text alone.
+    /// Content that is only a text.
     text: Option<&'v str>,
     parts: Vec<Content>,
 }

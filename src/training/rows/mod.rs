@@ -215,7 +215,7 @@ fn refuse_not_numbers(row: At<'_>, options: &RowOptions) -> Result<()> {
     found.map_or(Ok(()), |path| Err(invalid(path, reason)))
 }
 
-/// Where the first of them stands within a value.
+/// Where the first of them is within a value.
 fn not_number(value: At<'_>) -> Option<Path> {
     match value.value() {
         Value::Number(digits) => is_not_a_number(digits).then(Path::default),

@@ -8,7 +8,7 @@ use super::super::literal::write_json;
 use super::super::schema::{Limit, Notes, Schema, Shape};
 use super::super::sink::TextSink;
 
-/// Writes the comments of `schema` that stand above the line on which it begins, each line
+/// Writes the comments of `schema` above the line on which it begins, each line
 /// indented by `indent` spaces; its default only if `with_default`.
 pub(in crate::typescript) fn write_comments(
     out: &mut impl TextSink,
@@ -89,7 +89,7 @@ fn write_limits(out: &mut impl TextSink, limits: &[Limit<'_>], indent: usize) {
     }
 }
 
-/// A word such as `date-time` stands without quotes, a pattern with them.
+/// A word such as `date-time` is written without quotes, a pattern with them.
 fn write_limit_value(out: &mut impl TextSink, value: &Value) {
     match value.as_str() {
         Some(word) if word.chars().all(|c| c.is_ascii_alphanumeric() || "-/+.".contains(c)) => {

@@ -35,8 +35,8 @@ fn plain_array<'a>(items: Option<&'a Value>, walk: &mut Walk<'a, '_>) -> Read<'a
     })
 }
 
-/// A tuple. Where the schema does not mention further elements, there are none: that is what people
-/// who write tuples mean, though JSON Schema would allow anything.
+/// A tuple. Where the schema does not mention further elements, the tuple has no others: that is what authors
+/// of tuples mean, though JSON Schema would allow anything.
 fn tuple<'a>(
     map: &'a Map<String, Value>,
     prefix: &'a [Value],

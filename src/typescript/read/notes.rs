@@ -8,7 +8,7 @@ use super::super::schema::{INTEGER, Limit, Notes};
 /// Characters of a value that a remark shows at most.
 const BRIEF: usize = 200;
 
-/// Reads the notes in one pass: a look-up for each of so many keywords costs more than the rest.
+/// Reads the notes in one pass: a look-up for each keyword costs more than the rest.
 pub(super) fn read_notes(map: &Map<String, Value>) -> Notes<'_> {
     let mut notes = Notes::default();
     if is_integer(map) {
@@ -41,7 +41,7 @@ pub(super) fn read_notes(map: &Map<String, Value>) -> Notes<'_> {
     notes
 }
 
-/// `true` makes the keyword alone a fact, `false` makes no fact.
+/// `true` makes a fact of only the keyword, `false` no fact.
 fn limit<'a>(keyword: &'a str, value: &'a Value) -> Option<Limit<'a>> {
     match value {
         Value::Bool(false) => None,

@@ -116,7 +116,7 @@ pub(in super::super) fn recognised(window: &Window, firsts: u64) -> Recognised {
     recognised
 }
 
-/// Whether there are so many of these characters that looking them up one by one takes longer than
+/// Whether looking these characters up one by one takes longer than
 /// asking all bytes for all classes.
 fn are_many(firsts: u64) -> bool {
     without_first(firsts, 4) != 0

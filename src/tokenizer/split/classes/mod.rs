@@ -19,7 +19,7 @@ use crate::tokenizer::bits;
 /// going from piece to piece is as fast.
 const LOOK_UPS: u32 = 6;
 
-/// All bits but the first so many. Old processors have no instruction that counts bits.
+/// All bits but the first `count`. Old processors have no instruction that counts bits.
 fn without_first(mut bits: u64, count: u32) -> u64 {
     for _ in 0..count {
         bits &= bits.wrapping_sub(1);
@@ -135,7 +135,7 @@ impl Classes {
     ///
     /// The pattern treats a mark like a letter, but for one case: a mark after two or more characters of
     /// punctuation, or after a space and one, extends the punctuation. After exactly one it begins a word,
-    /// which takes in that character. So the mark in `!❤️` is punctuation, and `❤️` alone is a word.
+    /// which takes in that character. So the mark in `!❤️` is punctuation, and `❤️` by itself is a word.
     fn take_marks_from_letters(&mut self, marks: u64) {
         for at in bits::set_bits(marks & !self.continuation) {
             let before = !self.continuation & ((1 << at) - 1);
