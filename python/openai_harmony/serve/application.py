@@ -90,8 +90,10 @@ def _routes(gateway: Gateway, store: Store | None) -> list[Route]:
 
     ends, stored = Endpoints(gateway), StoredResponses(gateway, store)
     health = HealthEndpoints(gateway, Health(lambda: gateway.engine, store))
+    # One after the other is tried, so first come those that are asked most.
     return [
         post("/v1/chat/completions", ends.chat),
+        *RenderEndpoints(gateway).routes(),
         post("/v1/responses", stored.create),
         post("/v1/responses/input_tokens", stored.input_tokens),
         get("/v1/responses/{identity}", stored.retrieve),
@@ -115,7 +117,6 @@ def _routes(gateway: Gateway, store: Store | None) -> list[Route]:
         get("/live", health.live),
         get("/metrics", ends.metrics),
         get("/", ends.root),
-        *RenderEndpoints(gateway).routes(),
     ]
 
 

@@ -48,8 +48,17 @@ class Bodies:
     async def read(self, request: Request, stack: ExitStack) -> tuple[Body, int]:
         """The body, an object of JSON, and how many bytes it has.
 
-        They count as under way until the stack is closed. ``RefusedError`` for any other body, for
-        one that is too large or too slow, and for one that another path of this server takes.
+        ``RefusedError`` as of :meth:`received` and :meth:`parsed`.
+        """
+        raw, path = await self.received(request, stack), path_of(request.scope)
+        if len(raw) < LARGE:
+            return self.parsed(raw, path), len(raw)
+        return await in_thread(self.parsed, raw, path), len(raw)
+
+    async def received(self, request: Request, stack: ExitStack) -> bytes:
+        """The bytes of the body, which count as under way until the stack is closed.
+
+        ``RefusedError`` for a body that is too large, too slow or compressed.
         """
         most = self.settings.max_body
         length = request.headers.get("content-length", "0")
@@ -61,12 +70,9 @@ class Bodies:
             raise RefusedError(f"the body is compressed ({encoding}): send it as it is", 415)
         try:
             receiving = self._received(request, most, stack)
-            raw = await asyncio.wait_for(receiving, self.settings.body_timeout)
+            return await asyncio.wait_for(receiving, self.settings.body_timeout)
         except asyncio.TimeoutError:
             raise RefusedError("the body did not arrive in time", 408) from None
-        body = self._parsed(raw) if len(raw) < LARGE else await in_thread(self._parsed, raw)
-        _refuse_other(path_of(request.scope), body)
-        return body, len(raw)
 
     async def _received(self, request: Request, most: int, stack: ExitStack) -> bytes:
         parts: list[bytes] = []
@@ -86,7 +92,11 @@ class Bodies:
     def _release(self, size: int) -> None:
         self.held -= size
 
-    def _parsed(self, raw: bytes) -> Body:
+    def parsed(self, raw: bytes, path: str) -> Body:
+        """The object of JSON that was sent to this path.
+
+        ``RefusedError`` for anything else, and for a body that another path of this server takes.
+        """
         encoding = json.detect_encoding(raw)
         try:
             if encoding not in ("utf-8", "utf-8-sig"):
@@ -98,6 +108,7 @@ class Bodies:
             raise RefusedError(str(error).removeprefix("Invalid request: ")) from None
         if body.kind() != "object":
             raise RefusedError("the body is not an object")
+        _refuse_other(path, body)
         return body
 
 

@@ -25,6 +25,39 @@ _MOST_HEAD = 2**16
 _Protocol: Any = AutoHTTPProtocol
 
 
+class _Together:
+    """A transport that sends the head of an answer together with the first bytes after it.
+
+    Each sending wakes the client up, which takes as long as half of what a small request costs.
+    """
+
+    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+        self._transport, self._loop = transport, loop
+        self._head = b""
+
+    def write(self, data: bytes) -> None:
+        """Sends bytes; a head of which no body follows in this turn of the loop goes after it."""
+        if self._head:
+            data, self._head = self._head + data, b""
+        elif data.startswith(b"HTTP/1."):
+            self._head = data
+            self._loop.call_soon(self._send_head)
+            return
+        self._transport.write(data)
+
+    def close(self) -> None:
+        """Closes it once all is sent."""
+        self._send_head()
+        self._transport.close()
+
+    def _send_head(self) -> None:
+        if self._head:
+            self.write(b"")
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+
 class Connection(_Protocol):  # type: ignore[misc]
     """A connection of uvicorn's, with limits."""
 
@@ -41,7 +74,7 @@ class Connection(_Protocol):  # type: ignore[misc]
         self._head: asyncio.TimerHandle | None = None
         self._head_size = 0
         self._unread: asyncio.TimerHandle | None = None
-        super().connection_made(transport)
+        super().connection_made(_Together(transport, self.loop))
         self._open.add(self)
         self._idle[self] = None
         self._await_head()

@@ -62,11 +62,12 @@ class Doorkeeper:
         await self._app(scope, receive, send)
 
     def _owner(self, scope: Scope) -> str:
-        headers, door = Headers(scope=scope), self._door
-        if len(headers.getlist("host")) > 1:
+        door = self._door
+        if sum(name == b"host" for name, _ in scope["headers"]) > 1:
             raise RefusedError("the request names more than one host", 400)
         if door.open_suffixes and path_of(scope).endswith(door.open_suffixes):
             return ""
+        headers = Headers(scope=scope)
         if door.is_local:
             self._refuse_pages(headers)
         if not door.keys or path_of(scope) in _OPEN or scope["method"] == "OPTIONS":

@@ -145,7 +145,7 @@ class Gateway:
 
     async def recorded(self, request: Request, api: Api, work: Work) -> Response:
         """What the work answers, in the log and the metrics; errors in the form of the API."""
-        record = self.journal.begin(api, request.url.path, request.headers)
+        record = self.journal.begin(api, request.scope["path"], request.headers)
         async with AsyncExitStack() as stack:
             stack.callback(self.journal.end, record)
             try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from functools import partial
 from typing import Any
 
 from starlette.requests import Request
@@ -41,11 +40,11 @@ def _paths(routes: list[Route]) -> dict[str, Any]:
 
 
 def _operation(route: Route, path: str) -> dict[str, Any]:
-    made: dict[str, Any] = {"responses": {"200": {"description": "The answer."}}}
-    endpoint = route.endpoint
-    if not isinstance(endpoint, partial):
-        summary = (inspect.getdoc(endpoint) or "").partition("\n")[0]
-        made = {"summary": summary.replace("``", ""), **made}
+    summary = (inspect.getdoc(route.endpoint) or "").partition("\n")[0]
+    made: dict[str, Any] = {
+        "summary": summary.replace("``", ""),
+        "responses": {"200": {"description": "The answer."}},
+    }
     names = [part[1:-1] for part in path.split("/") if part.startswith("{")]
     if names:
         schema = {"type": "string"}

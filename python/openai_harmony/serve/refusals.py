@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import uuid
+import secrets
 
 from starlette.responses import JSONResponse
 from starlette.types import Scope
@@ -50,7 +50,7 @@ def refusal(api: Api, error: Exception) -> JSONResponse:
 
 def request_id() -> str:
     """The id of a request, which Anthropic's clients show with an error."""
-    return f"req_{uuid.uuid4().hex}"
+    return f"req_{secrets.token_hex(16)}"
 
 
 def path_of(scope: Scope) -> str:

@@ -177,11 +177,11 @@ def simulated(world: Callable[[], World]) -> Iterator[None]:
         finally:
             inside = False
 
-    parse, prepare = Bodies._parsed, Gateway._prepare
+    parse, prepare = Bodies.parsed, Gateway._prepare
 
-    def parsed(self: Bodies, raw: bytes) -> Any:
+    def parsed(self: Bodies, raw: bytes, path: str) -> Any:
         assert inside or len(raw) < LARGE, "a large body on the event loop"
-        return parse(self, raw)
+        return parse(self, raw, path)
 
     def prepared(self: Gateway, call: Any, body: Any, *more: Any) -> Any:
         assert inside or len(body.json()) < LARGE, "a large body on the event loop"
@@ -191,13 +191,13 @@ def simulated(world: Callable[[], World]) -> Iterator[None]:
     before = [module.in_thread for module in modules]
     for module in modules:
         module.in_thread = in_thread  # type: ignore[attr-defined]
-    Bodies._parsed, Gateway._prepare = parsed, prepared  # type: ignore[method-assign]
+    Bodies.parsed, Gateway._prepare = parsed, prepared  # type: ignore[method-assign]
     try:
         yield
     finally:
         for module, one in zip(modules, before):
             module.in_thread = one  # type: ignore[attr-defined]
-        Bodies._parsed, Gateway._prepare = parse, prepare  # type: ignore[method-assign]
+        Bodies.parsed, Gateway._prepare = parse, prepare  # type: ignore[method-assign]
 
 
 class Worlds:

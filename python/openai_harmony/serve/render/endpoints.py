@@ -20,7 +20,7 @@ from openai_harmony.interop import Body, anthropic, chat_completions, derender, 
 from openai_harmony.serve.bodies import LARGE
 from openai_harmony.serve.gateway import Gateway
 from openai_harmony.serve.journal import Record
-from openai_harmony.serve.refusals import RefusedError
+from openai_harmony.serve.refusals import RefusedError, path_of
 from openai_harmony.serve.render.prompts import of_texts, of_turn, request_id
 from openai_harmony.serve.threads import in_thread
 
@@ -29,6 +29,9 @@ Work = Callable[[Body, str | None], bytes]
 
 SUFFIXES = ("/render", "/derender")
 """How the paths of this module end."""
+
+_MOST_AT_ONCE = 32_768
+"""Bodies of ``/derender`` of fewer bytes need no thread: no prompt is made of them."""
 
 
 class RenderEndpoints:
@@ -41,39 +44,66 @@ class RenderEndpoints:
 
     def routes(self) -> list[Route]:
         """The routes."""
-        works: dict[str, Work] = {
-            "/v1/chat/completions/render": partial(self._render, "chatcmpl", chat_completions.read),
-            "/v1/responses/render": partial(self._render, "resp", responses.read),
-            "/v1/messages/render": partial(self._render, "chatcmpl", anthropic.read),
-            "/v1/completions/render": self._render_texts,
-            "/v1/chat/completions/derender": partial(self._derender, "chat"),
-            "/v1/completions/derender": partial(self._derender, "texts"),
+        endpoints = {
+            "/v1/chat/completions/render": self.render_chat,
+            "/v1/responses/render": self.render_responses,
+            "/v1/messages/render": self.render_messages,
+            "/v1/completions/render": self.render_texts,
+            "/v1/chat/completions/derender": self.derender_chat,
+            "/v1/completions/derender": self.derender_texts,
         }
-        return [
-            Route(path, partial(self._endpoint, work), methods=["POST"])
-            for path, work in works.items()
-        ]
+        return [Route(path, endpoint, methods=["POST"]) for path, endpoint in endpoints.items()]
 
-    async def _endpoint(self, work: Work, request: Request) -> Response:
-        answer = partial(self._answer, work)
+    async def render_chat(self, request: Request) -> Response:
+        """A chat completion's prompt as tokens, and how to sample."""
+        work = partial(self._render, "chatcmpl", chat_completions.read)
+        return await self._recorded(request, work)
+
+    async def render_responses(self, request: Request) -> Response:
+        """A response's prompt as tokens, and how to sample."""
+        return await self._recorded(request, partial(self._render, "resp", responses.read))
+
+    async def render_messages(self, request: Request) -> Response:
+        """The prompt of Anthropic's messages as tokens, and how to sample."""
+        return await self._recorded(request, partial(self._render, "chatcmpl", anthropic.read))
+
+    async def render_texts(self, request: Request) -> Response:
+        """The prompts of completions as tokens, and how to sample."""
+        return await self._recorded(request, self._render_texts)
+
+    async def derender_chat(self, request: Request) -> Response:
+        """The chat completion, or the next chunk of it, of sampled tokens."""
+        return await self._recorded(request, partial(self._derender, "chat"), _MOST_AT_ONCE)
+
+    async def derender_texts(self, request: Request) -> Response:
+        """The completion, or the next chunk of it, of sampled tokens."""
+        return await self._recorded(request, partial(self._derender, "texts"), _MOST_AT_ONCE)
+
+    async def _recorded(self, request: Request, work: Work, at_once: int = LARGE) -> Response:
+        answer = partial(self._answer, work, at_once)
         return await self._gateway.recorded(request, "chat_completions", answer)
 
     async def _answer(
-        self, work: Work, request: Request, record: Record, stack: AsyncExitStack
+        self, work: Work, at_once: int, request: Request, record: Record, stack: AsyncExitStack
     ) -> Response:
         try:
             kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
             if kind != "application/json":
                 raise RefusedError("the content type is not application/json")
             with ExitStack() as held:
-                body, size = await self._gateway.bodies.read(request, held)
-                given = body, request.headers.get("x-request-id")
-                made = await in_thread(work, *given) if size >= LARGE else work(*given)
+                raw = await self._gateway.bodies.received(request, held)
+                # Read and answered in one go: two threads would cost more than most of the work.
+                given = work, raw, path_of(request.scope), request.headers.get("x-request-id")
+                is_large = len(raw) >= at_once
+                made = await in_thread(self._made, *given) if is_large else self._made(*given)
         except (RefusedError, HarmonyError) as error:
             status = error.status if isinstance(error, RefusedError) else 400
             path = str(getattr(error, "path", "") or "")
             return _refused(record, str(error), status, path)
         return Response(made, media_type="application/json")
+
+    def _made(self, work: Work, raw: bytes, path: str, header: str | None) -> bytes:
+        return work(self._gateway.bodies.parsed(raw, path), header)
 
     def _known(self, model: str | None) -> str:
         """The model's name. ``RefusedError`` for another, where one is known."""

@@ -24,6 +24,8 @@ _OUTPUT_KINDS = {True: 1, False: 2}
 """vLLM's numbers: pieces as they are sampled, or the whole."""
 _MAX_TOKENS = 16
 """How many tokens the API of completions samples, if the body does not say."""
+_NO_REASONING = {"reasoning_ended": None, "reasoning_parser_kwargs": None}
+_WRITER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 def request_id(prefix: str, body: Body, header: str | None) -> str:
@@ -44,13 +46,12 @@ def of_turn(turn: Turn, prompt: bytes, body: Body, identity: str, context: int) 
     if constraint is not None:
         tag = constraint.written("xgrammar", turn.stop_token_ids)
         sampled["structured_outputs"] = {"structural_tag": tag}
-    made = _request(identity, prompt, sampled, body, given, turn.stream)
-    if turn.dialect != "responses":
-        kwargs = given.get("chat_template_kwargs", {})
-        made["reasoning_ended"] = b"true"
-        made["reasoning_parser_kwargs"] = _json({"chat_template_kwargs": kwargs})
-        made["parse_context"] = _parse_context(body, given)
-    return _object(made)
+    if turn.dialect == "responses":
+        return _request(identity, prompt, sampled, body, given, turn.stream)
+    kwargs = {"chat_template_kwargs": given.get("chat_template_kwargs", {})}
+    about = {"reasoning_ended": True, "reasoning_parser_kwargs": kwargs}
+    parser = _parse_context(body, given)
+    return _request(identity, prompt, sampled, body, given, turn.stream, about, parser)
 
 
 def of_texts(body: Body, encoding: HarmonyEncoding, identity: str, context: int) -> bytes:
@@ -69,7 +70,7 @@ def of_texts(body: Body, encoding: HarmonyEncoding, identity: str, context: int)
         left = room(len(prompt), most, context, "prompt")
         sampled = _sampling(sampling, stops, body, given, left, stream)
         own = identity if len(prompts) == 1 else f"{identity}-{at}"
-        answers.append(_object(_request(own, _json(prompt), sampled, body, given, stream)))
+        answers.append(_request(own, _json(prompt), sampled, body, given, stream))
     return b"[%b]" % b",".join(answers)
 
 
@@ -121,22 +122,21 @@ def _request(
     body: Body,
     given: Mapping[str, Any],
     stream: bool,
-) -> dict[str, bytes]:
-    """The members of a request, each as JSON: of the prompt no Python list is made."""
+    about: Mapping[str, Any] = _NO_REASONING,
+    parse_context: bytes = b"null",
+) -> bytes:
+    """A request's JSON. What is JSON already is put at both ends: no Python list of it is made."""
     passed = engine_fields(body, OF_REQUESTS)
     members = {
         "request_id": identity,
-        "token_ids": None,
         "token_offsets": None,
         "features": None,
         "content_parts": None,
         "sampling_params": sampling,
         "model": given.get("model"),
-        "reasoning_ended": None,
-        "reasoning_parser_kwargs": None,
+        **about,
         "return_token_ids": given.get("return_token_ids"),
         "output_mode": "tokens",
-        "parse_context": None,
         "stream": stream,
         "stream_options": given.get("stream_options") if stream else None,
         "cache_salt": passed.get("cache_salt"),
@@ -144,7 +144,8 @@ def _request(
         "kv_transfer_params": passed.get("kv_transfer_params"),
         "ec_transfer_params": passed.get("ec_transfer_params"),
     }
-    return {name: _json(value) for name, value in members.items()} | {"token_ids": prompt}
+    inner = _json(members)[1:-1]
+    return b'{"token_ids":%b,%b,"parse_context":%b}' % (prompt, inner, parse_context)
 
 
 def _parse_context(body: Body, given: Mapping[str, Any]) -> bytes:
@@ -153,16 +154,13 @@ def _parse_context(body: Body, given: Mapping[str, Any]) -> bytes:
     choice = body.json("tool_choice")
     if choice is None or choice == b"null":
         choice = b'"none"' if tools in (b"null", b"[]") else b'"auto"'
-    return _object(
-        {
-            "tools": tools,
-            "tool_choice": choice,
-            "parallel_tool_calls": _json(given.get("parallel_tool_calls", True)),
-            "include_reasoning": _json(given.get("include_reasoning", True)),
-            "chat_template_kwargs": b"{}",
-            "history_tool_call_cnt": _json(_calls(body)),
-        }
-    )
+    members = {
+        "parallel_tool_calls": given.get("parallel_tool_calls", True),
+        "include_reasoning": given.get("include_reasoning", True),
+        "chat_template_kwargs": {},
+        "history_tool_call_cnt": _calls(body),
+    }
+    return b'{"tools":%b,"tool_choice":%b,%b' % (tools, choice, _json(members)[1:])
 
 
 def _calls(body: Body) -> int:
@@ -176,12 +174,7 @@ def _calls(body: Body) -> int:
 
 
 def _json(value: Any) -> bytes:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode(errors="replace")
-
-
-def _object(members: Mapping[str, bytes]) -> bytes:
-    """An object of members whose values are JSON."""
-    return b"{%b}" % b",".join(b'"%b":%b' % (key.encode(), value) for key, value in members.items())
+    return _WRITER.encode(value).encode(errors="replace")
 
 
 def _prompts(body: Body, encoding: HarmonyEncoding) -> list[list[int]]:
