@@ -20,6 +20,8 @@ import fake_engines
 from fake_engines import running
 from gateways import BODIES, HELLO, Answer, Engine, ask, says, tokens
 from openai_harmony import serve
+from openai_harmony.interop import Body
+from openai_harmony.serve.bodies import LARGE, is_quick
 from openai_harmony.serve.engines import EngineError, Sampled, SampleRequest
 
 CHAT, RESPONSES, ANTHROPIC, OLLAMA, GENERATE = BODIES
@@ -552,3 +554,33 @@ def test_one_of_several_answers_fails(n: int) -> None:
     answer = asked(serve.app(engine), CHAT, {**BODIES[CHAT], "n": n})
     assert (answer.status, error_of(CHAT, answer)[0]) == (502, "no memory")
     assert engine.closed == n
+
+
+TOOLS: list[Any] = [{"type": "function", "function": {"name": "f"}}]
+QUICK: dict[str, tuple[dict[str, Any], bool]] = {
+    "a text": ({"messages": [{"role": "user", "content": "x"}]}, True),
+    "as much text as a thread is for": (
+        {"messages": [{"role": "user", "content": "x" * LARGE}]},
+        False,
+    ),
+    "tools": ({"tools": TOOLS}, False),
+    "no tools": ({"tools": None}, True),
+    "a format": ({"response_format": {"type": "json_object"}}, False),
+    "parts of a text": (
+        {"input": [{"type": "message", "content": [{"type": "text", "text": "x"}]}]},
+        True,
+    ),
+    "tools that an item brings": ({"input": [{"type": "additional_tools", "tools": TOOLS}]}, False),
+    "a request within": ({"chat_request": {"messages": []}}, True),
+    "a request with tools within": ({"chat_request": {"tools": TOOLS}}, False),
+}
+
+
+@pytest.mark.parametrize(("body", "quick"), QUICK.values(), ids=QUICK)
+@pytest.mark.parametrize("escape", [False, True])
+def test_what_has_schemas_is_work_for_a_thread(
+    body: dict[str, Any], quick: bool, escape: bool
+) -> None:
+    raw = json.dumps(body)
+    raw = raw.replace('"tools"', r'"\u0074ools"') if escape else raw
+    assert is_quick(Body(raw.encode()), len(raw)) is quick

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import socket
@@ -20,6 +21,7 @@ pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 
 from gateways import BODIES, HELLO
+from openai_harmony.serve.connections import _Together
 from running_gateways import command
 
 CHAT = "/v1/chat/completions"
@@ -176,3 +178,38 @@ def test_raw_requests(tmp_path: Path) -> None:
                 found[name] = re.findall(rb"HTTP/1\.1 (\d+)", answer)
         is_answered(port)
     assert found == {name: expected for name, (_, expected) in RAW.items()}
+
+
+HEAD, BODY = b"HTTP/1.1 200 OK\r\n\r\n", b"Hi."
+TOGETHER: dict[str, tuple[list[bytes], list[bytes]]] = {
+    "a head and its body are sent at once": ([HEAD, BODY], [HEAD + BODY]),
+    "more of a body is sent as it comes": ([HEAD, BODY, BODY], [HEAD + BODY, BODY]),
+    "a head without a body": ([HEAD, b""], [HEAD]),
+    "a head whose body comes later": ([HEAD, b"later", BODY], [HEAD, BODY]),
+    "two answers": ([HEAD, BODY, HEAD, BODY], [HEAD + BODY, HEAD + BODY]),
+    "a head at the end": ([HEAD], [HEAD]),
+}
+
+
+@pytest.mark.parametrize(("written", "sent"), TOGETHER.values(), ids=TOGETHER)
+def test_heads_are_sent_with_bodies(written: list[bytes], sent: list[bytes]) -> None:
+    found: list[bytes] = []
+
+    class Socket(asyncio.Transport):
+        def write(self, data: bytes) -> None:  # type: ignore[override]
+            found.append(data)
+
+        def close(self) -> None:
+            found.append(b"closed")
+
+    async def write() -> None:
+        transport = _Together(Socket(), asyncio.get_running_loop())
+        for piece in written:
+            if piece == b"later":
+                await asyncio.sleep(0)
+            else:
+                transport.write(piece)
+        transport.close()
+
+    asyncio.run(write())
+    assert found == [*sent, b"closed"]

@@ -14,8 +14,22 @@ from openai_harmony.serve.refusals import RefusedError, path_of
 from openai_harmony.serve.settings import Settings
 from openai_harmony.serve.threads import in_thread
 
-LARGE = 8192
+LARGE = 32_768
 """Bodies of so many bytes are read in a thread: each takes up to a millisecond."""
+
+_OF_SCHEMAS = (
+    "tools",
+    "functions",
+    "response_format",
+    "text",
+    "format",
+    "output_config",
+    "output_format",
+    "json_schema",
+    "guided_json",
+    "structured_outputs",
+)
+"""The fields that have schemas and grammars, of which a few bytes may say very much."""
 
 _FIELDS = {
     "/v1/chat/completions": "messages",
@@ -110,6 +124,17 @@ class Bodies:
             raise RefusedError("the body is not an object")
         _refuse_other(path, body)
         return body
+
+
+def is_quick(body: Body, size: int) -> bool:
+    """Whether a body of so many bytes can be answered at once, and not in a thread."""
+    if size >= LARGE:
+        return False
+    for within in ("chat_request", "input"):
+        # Written anew it has no escapes in its names.
+        if body.kind(within) in ("object", "list") and b'"tools":' in (body.json(within) or b""):
+            return False
+    return all(body.kind(name) is None for name in _OF_SCHEMAS)
 
 
 def _too_large(most: int) -> RefusedError:

@@ -26,7 +26,7 @@ from openai_harmony.serve.answers import (
     joined,
     side_by_side,
 )
-from openai_harmony.serve.bodies import LARGE, Bodies
+from openai_harmony.serve.bodies import Bodies, is_quick
 from openai_harmony.serve.constraint import Constraint, constraint_of
 from openai_harmony.serve.engine_fields import OF_REQUESTS, OF_SAMPLING, engine_fields
 from openai_harmony.serve.engines import Engine, EngineError, SampleRequest, connect
@@ -239,9 +239,9 @@ class Gateway:
         try:
             with ExitStack() as held:
                 body, size = await self.bodies.read(request, held)
-                blocks = call.blocks or size >= LARGE
                 work = partial(self._count, call, body)
-                prompt = await in_thread(work) if blocks else work()
+                at_once = is_quick(body, size) and not call.blocks
+                prompt = work() if at_once else await in_thread(work)
             headers = {"request-id": request_id()} if call.api == "anthropic" else None
             return JSONResponse({**about, "input_tokens": prompt}, headers=headers)
         except REFUSALS as error:
@@ -251,7 +251,7 @@ class Gateway:
         self, call: Call, body: Body, size: int, headers: dict[str, str]
     ) -> Prepared:
         work = partial(self._prepare, call, body, headers)
-        return await in_thread(work) if call.blocks or size >= LARGE else work()
+        return work() if is_quick(body, size) and not call.blocks else await in_thread(work)
 
     def _prepare(self, call: Call, body: Body, headers: dict[str, str]) -> Prepared:
         turn = call.read(body)

@@ -37,6 +37,10 @@ class SimulatedClient:
     stream: bool
     chance: random.Random
     more: dict[str, Any] = field(default_factory=dict)
+    rest: str = ""
+    """What it says besides."""
+    is_hostile: bool = False
+    """Whether its body may be refused, because it asks for much work."""
     leaves_at: int | None = None
     """At which of its awaits it leaves."""
     slow: float = 0.0
@@ -49,7 +53,7 @@ class SimulatedClient:
     left: bool = False
 
     def body(self) -> bytes:
-        text = f"Say {self.marker}"
+        text = f"Say {self.marker}{self.rest}"
         said: list[dict[str, Any]] = [{"role": "user", "content": text}]
         fields: dict[str, Any] = {"stream": self.stream, **self.more}
         if self.path == "/v1/responses":

@@ -17,7 +17,7 @@ from starlette.routing import Route
 
 from openai_harmony.errors import HarmonyError
 from openai_harmony.interop import Body, anthropic, chat_completions, derender, responses
-from openai_harmony.serve.bodies import LARGE
+from openai_harmony.serve.bodies import LARGE, is_quick
 from openai_harmony.serve.gateway import Gateway
 from openai_harmony.serve.journal import Record
 from openai_harmony.serve.refusals import RefusedError, path_of
@@ -29,9 +29,6 @@ Work = Callable[[Body, str | None], bytes]
 
 SUFFIXES = ("/render", "/derender")
 """How the paths of this module end."""
-
-_MOST_AT_ONCE = 32_768
-"""Bodies of ``/derender`` of fewer bytes need no thread: no prompt is made of them."""
 
 
 class RenderEndpoints:
@@ -73,37 +70,42 @@ class RenderEndpoints:
 
     async def derender_chat(self, request: Request) -> Response:
         """The chat completion, or the next chunk of it, of sampled tokens."""
-        return await self._recorded(request, partial(self._derender, "chat"), _MOST_AT_ONCE)
+        return await self._recorded(request, partial(self._derender, "chat"))
 
     async def derender_texts(self, request: Request) -> Response:
         """The completion, or the next chunk of it, of sampled tokens."""
-        return await self._recorded(request, partial(self._derender, "texts"), _MOST_AT_ONCE)
+        return await self._recorded(request, partial(self._derender, "texts"))
 
-    async def _recorded(self, request: Request, work: Work, at_once: int = LARGE) -> Response:
-        answer = partial(self._answer, work, at_once)
+    async def _recorded(self, request: Request, work: Work) -> Response:
+        answer = partial(self._answer, work)
         return await self._gateway.recorded(request, "chat_completions", answer)
 
     async def _answer(
-        self, work: Work, at_once: int, request: Request, record: Record, stack: AsyncExitStack
+        self, work: Work, request: Request, record: Record, stack: AsyncExitStack
     ) -> Response:
         try:
             kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
             if kind != "application/json":
                 raise RefusedError("the content type is not application/json")
             with ExitStack() as held:
-                raw = await self._gateway.bodies.received(request, held)
-                # Read and answered in one go: two threads would cost more than most of the work.
-                given = work, raw, path_of(request.scope), request.headers.get("x-request-id")
-                is_large = len(raw) >= at_once
-                made = await in_thread(self._made, *given) if is_large else self._made(*given)
+                made = await self._made(work, request, held)
         except (RefusedError, HarmonyError) as error:
             status = error.status if isinstance(error, RefusedError) else 400
             path = str(getattr(error, "path", "") or "")
             return _refused(record, str(error), status, path)
         return Response(made, media_type="application/json")
 
-    def _made(self, work: Work, raw: bytes, path: str, header: str | None) -> bytes:
-        return work(self._gateway.bodies.parsed(raw, path), header)
+    async def _made(self, work: Work, request: Request, held: ExitStack) -> bytes:
+        bodies, path = self._gateway.bodies, path_of(request.scope)
+        header = request.headers.get("x-request-id")
+        raw = await bodies.received(request, held)
+        if len(raw) >= LARGE:
+            # In one go: two threads would cost more than most of the work.
+            return await in_thread(lambda: work(bodies.parsed(raw, path), header))
+        body = bodies.parsed(raw, path)
+        return (
+            work(body, header) if is_quick(body, len(raw)) else await in_thread(work, body, header)
+        )
 
     def _known(self, model: str | None) -> str:
         """The model's name. ``RefusedError`` for another, where one is known."""
