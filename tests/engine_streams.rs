@@ -67,7 +67,7 @@ fn streams_of_completions() {
     let event = |ids: &str| format!("data: {{\"choices\":[{{\"token_ids\":{ids}}}]}}\n\n");
     let one_two = &format!("{}{}", event("[1]"), event("[2]"));
     for (stream, most, tokens, end) in [
-        (one_two, 9, &[1, 2][..], Err("502 broke off: its output ended without a reason")),
+        (one_two, 9, &[1, 2][..], Err("502 broke off: its stream ended without a finish reason")),
         (one_two, 2, &[1, 2], length),
         (one_two, 1, &[1], length),
         (&event("[1,200002,3]"), 9, &[1, 200_002], stop),

@@ -1102,7 +1102,7 @@ class EngineReader:
         Example:
             >>> from openai_harmony.interop import EngineReader
             >>> EngineReader("sglang", 100, []).finish()[3]
-            (502, 'broke off: its output ended without a reason')
+            (502, 'broke off: its stream ended without a finish reason')
         """
 
 @disjoint_base

@@ -226,11 +226,40 @@ def test_a_body_that_is_too_large(path: str, says_so: bool) -> None:
     assert error_of(path, answer)[0] == "the body is larger than 1,000 bytes"
 
 
-def test_half_a_body() -> None:
-    app = serve.app(says(), body_timeout=0.05)
-    answer = asked(app, CHAT, sends=[b'{"messages": [', b'{"role"'])
-    assert answer.status == 408
-    assert error_of(CHAT, answer)[0] == "the body did not arrive in time"
+@pytest.mark.parametrize("path", BODIES)
+@pytest.mark.parametrize("sends", [[], [b'{"messages": [', b'{"role"']])
+def test_half_a_body(path: str, sends: list[bytes]) -> None:
+    app = serve.app(says(), body_timeout=0.05, max_running=1, max_waiting=0)
+
+    async def run() -> tuple[Answer, Answer]:
+        late = asyncio.ensure_future(ask(app, path, sends=sends))
+        await asyncio.sleep(0)
+        # Who has sent no body has no place.
+        return await ask(app, path, BODIES[path]), await late
+
+    other, answer = asyncio.run(run())
+    assert (other.status, answer.status) == (200, 408)
+    assert error_of(path, answer)[0] == "the body did not arrive in time"
+
+
+@pytest.mark.parametrize("path", BODIES)
+def test_more_bodies_than_there_is_room_for(path: str) -> None:
+    """Other clients' bodies are refused until one that never comes has had its time."""
+    full = json.dumps(BODIES[path]).encode().ljust(600)
+
+    async def run() -> None:
+        app = serve.app(says(), body_timeout=0.2, max_bodies=1000)
+        late = asyncio.ensure_future(ask(app, CHAT, sends=[b" " * 600]))
+        while not app.state.gateway.bodies.held:
+            await asyncio.sleep(0)
+        refused = await ask(app, path, full)
+        assert (refused.status, refused.headers["retry-after"]) == (429, "1")
+        assert "bytes of bodies" in error_of(path, refused)[0]
+        assert (await late).status == 408
+        assert (await ask(app, path, full)).status == 200
+        assert app.state.gateway.bodies.held == 0
+
+    asyncio.run(run())
 
 
 def test_paths_and_methods_that_there_are_not() -> None:
@@ -317,7 +346,10 @@ def test_an_engine_that_ends_without_a_reason() -> None:
         yield Sampled(tokens(HELLO)[:5])
 
     answer = asked(serve.app(Engine(sample)), CHAT, BODIES[CHAT])
-    assert (answer.status, "without a reason" in answer.json()["error"]["message"]) == (502, True)
+    assert (answer.status, "without a finish reason" in answer.json()["error"]["message"]) == (
+        502,
+        True,
+    )
 
     async def nothing(request: SampleRequest) -> AsyncGenerator[Sampled, None]:
         for _ in range(3):
@@ -326,7 +358,7 @@ def test_an_engine_that_ends_without_a_reason() -> None:
     answer = asked(serve.app(Engine(nothing)), CHAT, BODIES[CHAT])
     assert (answer.status, answer.json()["error"]["message"]) == (
         502,
-        "the engine broke off: its output ended without a reason",
+        "the engine broke off: its stream ended without a finish reason",
     )
 
 
@@ -356,22 +388,31 @@ def test_ids_that_do_not_exist(log_contents: bool, caplog: pytest.LogCaptureFixt
         (lambda _: [5.0], 504),
         (lambda _: [{"choices": [{"token_ids": [2**40]}]}], 502),
         (500, 502),
+        (503, 503),
+        (429, 429),
         (400, 400),
+        (None, 503),
     ],
+    ids="html broken silent wrong_ids 500 503 429 400 gone".split(),
 )
-def test_an_engine_behind_http(say: Any, status: int) -> None:
+@pytest.mark.parametrize("path", BODIES)
+def test_an_engine_over_http(path: str, say: Any, status: int) -> None:
     paths = {**fake_engines.vllm(tokens(HELLO), generates=False), "/v1/completions": say}
 
     async def run() -> Answer:
         async with running(paths) as fake:
             app = serve.app(f"vllm={fake.url}", engine_timeout=0.3)
-            answer = await ask(app, CHAT, BODIES[CHAT])
-            await goes_on(app)
-            return answer
+            if say is not None:
+                answer = await ask(app, path, BODIES[path])
+                await goes_on(app)
+                return answer
+        # Nobody listens at its address any more.
+        return await ask(app, path, BODIES[path])
 
     answer = asyncio.run(run())
     assert answer.status == status
-    assert "the engine" in error_of(CHAT, answer)[0]
+    assert "the engine" in error_of(path, answer)[0]
+    assert ("retry-after" in answer.headers) == (status == 429)
 
 
 def test_an_engine_that_never_ends() -> None:

@@ -97,7 +97,7 @@ async def held(engine: Engine, request: SampleRequest) -> AsyncGenerator[Sampled
                 return
     finally:
         await sampled.aclose()
-    raise EngineError("the engine broke off: its output ended without a reason")
+    raise EngineError("the engine broke off: its stream ended without a finish reason")
 
 
 async def go_on(

@@ -10,13 +10,13 @@ const MOST_COMPARED: usize = 300;
 /// Why a value may fit two of these schemas, if it may.
 pub(super) fn overlap(root: &Value, all: &[Value]) -> Option<String> {
     if all.len() > MOST_COMPARED {
-        return Some(format!("more than {MOST_COMPARED} schemas are not compared; is it anyOf?"));
+        return Some(format!("more than {MOST_COMPARED} schemas are not compared; use anyOf"));
     }
     let are_apart =
         |at: usize, one: &Value| all[..at].iter().position(|other| !are_disjoint(root, one, other));
     let found = all.iter().enumerate().find_map(|(at, one)| Some((at, are_apart(at, one)?)));
     found.map(|(at, other)| {
-        format!("a value may fit its schemas {other} and {at}, which no grammar can refuse; is it anyOf?")
+        format!("its schemas {other} and {at} overlap; use anyOf")
     })
 }
 

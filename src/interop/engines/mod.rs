@@ -136,7 +136,7 @@ impl EngineReader {
             self.end_with(last, &mut sampled);
         }
         if !self.is_ended {
-            let broke = EngineFault::broke("broke off: its output ended without a reason");
+            let broke = EngineFault::broke("broke off: its stream ended without a finish reason");
             self.end_with(Err(broke), &mut sampled);
         }
         sampled

@@ -92,8 +92,8 @@ pub(super) fn messages<'v>(
     let items = list.items()?;
     let is_given = |key: &&str| row.at().get(key).is_some_and(|column| !column.is_null());
     if let Some(key) = OF_CHAT.into_iter().find(is_given) {
-        let reason = "a developer message declares tools here; \
-                      beside the messages they stand in the format 'chat'";
+        let reason = "declared in a developer message here; \
+                      if the row is chat data, use the format 'chat'";
         return Err(invalid(Path::of(key), reason));
     }
     let messages = items.map(|field| message(&field.object()?, options));

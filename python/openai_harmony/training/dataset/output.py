@@ -56,9 +56,9 @@ class Output:
         if self.is_file and to not in (None, kind):
             raise ValueError(f"{output} is named as {kind}, not as {to}")
         if not self.is_file and path.suffix and not is_folder and to is None:
-            *known, last = SUFFIXES
+            *most, last = SUFFIXES
             raise ValueError(
-                f"{output}: cannot write {path.suffix}: use {', '.join(known)} or {last}, or a "
+                f"{output}: cannot write {path.suffix}: use {', '.join(most)} or {last}, or a "
                 f"folder name ending in {os.sep}"
             )
         self.path = path
