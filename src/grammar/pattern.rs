@@ -39,7 +39,7 @@ impl Pattern {
         })?;
         let hir = without_anchors(hir);
         if !hir.properties().look_set().is_empty() {
-            let reason = "a grammar cannot express anchors or word boundaries inside an expression";
+            let reason = "grammars cannot express anchors or word boundaries inside an expression";
             return Err(invalid(path(), reason));
         }
         Self::new(hir, &path())
