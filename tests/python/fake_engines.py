@@ -28,6 +28,12 @@ class Fake:
     url: str = ""
     connections: list[asyncio.Task[Any]] = field(default_factory=list)
 
+    def _noticed(self, gone: asyncio.Task[bytes]) -> None:
+        """A client left, by closing its connection or by resetting it."""
+        if not gone.cancelled():
+            gone.exception()
+        self.left.set()
+
     async def __call__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task is not None
@@ -80,7 +86,7 @@ class Fake:
         writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n")
         writer.write(b"connection: close\r\n\r\n")
         gone = asyncio.ensure_future(reader.read(1))
-        gone.add_done_callback(lambda _: self.left.set())
+        gone.add_done_callback(self._noticed)
         for one in say(body):
             if isinstance(one, float):
                 await asyncio.wait((gone,), timeout=one)
