@@ -71,7 +71,7 @@ impl Nodes {
         self.slots.resize(len, node::HOLE);
         self.next_free.extend(self.next_free.len()..=len);
         self.bases.resize(len, false);
-        // Base 0 belongs to the root alone.
+        // Base 0 belongs only to the root.
         self.bases[0] = true;
     }
 

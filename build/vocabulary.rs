@@ -23,7 +23,7 @@ pub(crate) fn load() -> Result<Vec<Vec<u8>>, Box<dyn Error>> {
     if tokens.len() != special_names::FIRST as usize {
         return Err(format!("o200k_base.tiktoken has {} tokens", tokens.len()).into());
     }
-    // The merging relies on this: the id of a byte alone is below that of any longer token.
+    // The merging relies on this: the id of a single byte is below that of any longer token.
     if tokens.iter().position(|token| token.len() > 1) != Some(256) {
         return Err("the first 256 ids are not the single bytes".into());
     }

@@ -30,7 +30,7 @@
 //!
 //! A config of `None` drops no thoughts; the default one does what `openai-harmony` 0.0.8 does. A
 //! [`RenderConfig`] has all options: which chains of thought are rendered ([`ThoughtPolicy`]),
-//! where a call's recipient stands ([`HeaderStyle`]), how tools are declared ([`ToolSchemaStyle`]),
+//! where a call's recipient is written ([`HeaderStyle`]), how tools are declared ([`ToolSchemaStyle`]),
 //! and whether header fields are checked. [`HarmonyEncoding::render_conversation_with`] takes it.
 //!
 //! Text is always encoded as ordinary text: a message that spells markers cannot end itself or

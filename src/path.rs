@@ -1,4 +1,4 @@
-//! Where a value stands in what a caller gave.
+//! Where a value is in what a caller gave.
 
 use std::borrow::Cow;
 use std::fmt;

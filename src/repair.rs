@@ -55,15 +55,15 @@ pub enum RepairKind {
     /// events report.
     SpelledMarker,
     /// A call that its API cannot deliver as one, so that its text is content: no tools were
-    /// offered, or the arguments are not the JSON object that they must be. Parsing alone reports
-    /// none.
+    /// offered, or the arguments are not the JSON object that they must be. The parser itself
+    /// reports none.
     CallAsText,
     /// In an answer: a message of another author than the assistant, a tool's result for example. It is
-    /// among the messages, but not in the answer. Parsing alone reports none: what it reads may be a
+    /// among the messages, but not in the answer. The parser itself reports none: what it reads may be a
     /// whole conversation.
     ForeignAuthor,
     /// In an answer of an API whose calls take objects: arguments that were none, but certainly mean
-    /// one, or several calls that were written as one. Parsing alone keeps the text.
+    /// one, or several calls that were written as one. The parser itself keeps the text.
     RepairedArguments,
 }
 

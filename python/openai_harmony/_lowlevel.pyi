@@ -55,7 +55,7 @@ __version__: str
 
 # Any iterable of ints: a list, a tuple, a range, an array, a NumPy array of integers.
 _Tokens: TypeAlias = Iterable[int]
-# For each token: what `openai_harmony.interop.TokenLogprob` has, its number alone, or nothing.
+# For each token: what `openai_harmony.interop.TokenLogprob` has, only its number, or nothing.
 _Logprobs: TypeAlias = Iterable[tuple[float, dict[int, float] | None] | float | None]
 # Tokens, the reason, log-probabilities as `Reply.feed` takes them, and a fault's status and text.
 _EngineOutput: TypeAlias = tuple[
@@ -606,7 +606,7 @@ class StreamableParser:
             The parser.
 
         Raises:
-            HarmonyError: The token is not allowed where it stands. The parser keeps its messages
+            HarmonyError: The token is not allowed there. The parser keeps its messages
                 and continues at the next ``<|start|>``. Never with ``strict=False``.
             ValueError: Something that is not a token id.
             RuntimeError: Another thread is using the parser.
@@ -648,7 +648,7 @@ class StreamableParser:
             Events in the order of the tokens; their spans cover each token once.
 
         Raises:
-            HarmonyError: A token is not allowed where it stands; ``token_index`` is its index in
+            HarmonyError: A token is not allowed there; ``token_index`` is its index in
                 ``parser.tokens``. The tokens after it are not consumed. The events before it are
                 returned by the next call; ``feed([])`` returns them at once. Never with
                 ``strict=False``.

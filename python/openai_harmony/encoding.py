@@ -134,7 +134,7 @@ class HarmonyEncoding(_lowlevel.HarmonyEncoding, NamesTheWay):
         role: Role | RoleName | None = None,
         prefill: Prefill | None = None,
     ) -> Rendered:
-        """Renders a conversation and says where each message stands among the tokens.
+        """Renders a conversation and reports where each message is among the tokens.
 
         Args:
             conversation: The conversation.
@@ -248,7 +248,7 @@ class HarmonyEncoding(_lowlevel.HarmonyEncoding, NamesTheWay):
             sampled: Those that were sampled after it, with the stop token if there is one.
             messages: What follows: results of tools, questions.
             config: How the prompt was rendered, and the messages are.
-            keep_return: Whether a sampled ``<|return|>`` stays where the conversation goes on. By
+            keep_return: Whether a sampled ``<|return|>`` stays where the conversation continues. By
                 default such a prompt breaks.
             tools: The recipients that were offered, by which malformed calls are recognised.
 

@@ -116,7 +116,7 @@ class GrammarState:
         self._raw = raw
 
     def feed(self, token: int) -> str | None:
-        """Reads a token; gives what was expected if the grammar does not go on with it.
+        """Reads a token; returns what was expected if the grammar does not continue with it.
 
         All that follows such a token is refused, too. About a microsecond.
         """
@@ -136,7 +136,7 @@ class GrammarState:
         return f"<GrammarState: {'complete' if self.is_complete else f'expects {self.expected}'}>"
 
     def copy(self) -> GrammarState:
-        """The same place, from which to go on another way."""
+        """The same place, from which to continue another way."""
         return GrammarState(self._raw.copy())
 
     def __copy__(self) -> GrammarState:
@@ -154,7 +154,7 @@ class GrammarOptions(TypedDict, total=False):
         Option(
             None,
             """A regular expression that the whole answer fits, in the syntax of Rust's ``regex``,
-            which is Python's but for references back and looks ahead or behind.""",
+            which is Python's but for references back and looks ahead or back.""",
         ),
     ]
     response_choices: Annotated[
@@ -196,7 +196,7 @@ class GrammarOptions(TypedDict, total=False):
             "few",
             """``"few"``: as the guide has them and the renderer writes them; ``"all"``: as models
             write them, too, without the blank in front of ``<|constrain|>``, or with the type
-            ``json`` or ``code`` alone.""",
+            only ``json`` or ``code``.""",
         ),
     ]
     json_space: Annotated[
@@ -205,7 +205,7 @@ class GrammarOptions(TypedDict, total=False):
             "bounded",
             """The white space of arguments and answers in JSON: ``"compact"``: none;
             ``"bounded"``: at most 32 characters in a row, since models that are held to JSON can
-            go on with it for ever; ``"any"``.""",
+            write it for ever; ``"any"``.""",
         ),
     ]
     prefill: Annotated[
@@ -214,7 +214,7 @@ class GrammarOptions(TypedDict, total=False):
             None,
             """The beginning of the message that the prompt ends in. Left out it is the request's in
             ``Turn.grammar``; ``Prefill()``, and nothing in ``TurnGrammar``, is a prompt that ends
-            behind ``<|start|>assistant``.""",
+            after ``<|start|>assistant``.""",
         ),
     ]
 
@@ -223,7 +223,7 @@ class TurnGrammar(Immutable):
     """What the assistant may say in one turn.
 
     A turn is thoughts and preambles, and then one answer or one call, at which the engine stops.
-    Calls stand on ``commentary`` or ``analysis``. Markers are special tokens: text that spells one
+    Calls are on ``commentary`` or ``analysis``. Markers are special tokens: text that spells one
     is text.
     """
 

@@ -38,7 +38,7 @@ class LossMask(BaseModel, extra="forbid", frozen=True):
     """The channels whose messages are trained. ``None`` is all messages, those without a channel
     too, which are on none of the channels listed."""
     turns: Literal["all", "last"] = "all"
-    """``"last"`` trains only what stands after the last message of the user that was rendered;
+    """``"last"`` trains only what follows the last message of the user that was rendered;
     everything, if there is none. Where that message is the last of all, nothing is left."""
     headers: StrictBool = True
     """Whether headers are trained: channel, recipient and content type, from where sampling begins

@@ -18,7 +18,7 @@ Break: TypeAlias = Literal[
 ``tools_declared``: new messages declare function tools, which the system message, at the beginning,
 must announce. ``cut_in_header``: sampling ended inside a header. ``cut_in_character``: inside a
 character, of which the tokens have only the first bytes. ``return_sampled``: sampling ended
-with ``<|return|>`` where the format has ``<|end|>``, since the conversation goes on (guide, section
+with ``<|return|>`` where the format has ``<|end|>``, as the conversation continues (guide, section
 "Special Tokens"). ``ambiguous``: the tokens are malformed so that they would mean something else
 with messages after them."""
 

@@ -43,7 +43,7 @@ class ToolSchemaStyle(str, Enum):
 
 
 class _MessageOptions(BaseModel, extra="forbid", validate_assignment=True):
-    """What concerns each message, alone or in a conversation, except ``validate``.
+    """What concerns each message, by itself or in a conversation, except ``validate``.
 
     The oldest pydantic that is allowed takes an inherited field of that name for its own method.
     """

@@ -1,4 +1,4 @@
-"""What rendering gives beyond tokens: where each message stands among them."""
+"""What rendering gives beyond tokens: where each message is among them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from openai_harmony.stream import ContentDelta, Event, MessageEnd, MessageStart,
 
 
 class MessageSpan(NamedTuple):
-    """Where a message stands among tokens, as indexes of tokens.
+    """Where a message is among tokens, as indexes of tokens.
 
     Its header is ``start:content``, its content ``content:stop``, its stop token ``stop:end``.
     """
@@ -121,7 +121,7 @@ class Rendered(InNotebooks, _IntArray):
         spans: Iterable[MessageSpan] = (),
         speakers: Iterable[tuple[str, str | None]] = (),
     ) -> Self:
-        """From token ids, or their bytes as native uint32, their spans, and who speaks in each.
+        """From token ids, or their bytes as native uint32, their spans, and the speaker of each.
 
         ``speakers`` are the role and the channel of each span's message, which a loss mask needs.
         """

@@ -15,7 +15,7 @@ from openai_harmony.chat import Message
 
 
 class StreamState(Enum):
-    """Where in a message an incremental parser stands."""
+    """Where in a message an incremental parser is."""
 
     EXPECT_START = "ExpectStart"
     HEADER = "Header"

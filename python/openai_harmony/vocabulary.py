@@ -42,7 +42,7 @@ def write_vocabulary(folder: str | os.PathLike[str]) -> Path:
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(text)
-        # What `mkstemp` makes is the owner's alone; a vocabulary is for everybody.
+        # Only the owner can read what `mkstemp` makes; a vocabulary is for everybody.
         os.chmod(unfinished, 0o644)
         target = folder / FILE_NAME
         os.replace(unfinished, target)

@@ -57,7 +57,7 @@ impl Argument<'_> {
         }
     }
 
-    /// The special tokens that stand for themselves; by default none.
+    /// The special tokens whose names are encoded as them; by default none.
     pub(super) fn allowed_special(self) -> PyResult<SpecialNames> {
         match &self.0 {
             None => Ok(SpecialNames::Set(SpecialSet::None)),
@@ -127,7 +127,7 @@ pub(super) fn string<'a, 'py>(
 
 /// The names of special tokens that a caller gives.
 pub(super) enum SpecialNames {
-    /// The set that a word or a default stands for.
+    /// The set that a word or a default means.
     Set(SpecialSet<'static>),
     Listed(Vec<String>),
 }

@@ -22,7 +22,7 @@ use openai_harmony::machinery::Workers;
 use openai_harmony::machinery::{ExampleMaker, render_on};
 use openai_harmony::training::{Batch, ExampleUnit, Markers, Overflow, RowFormat, RowOptions};
 
-/// So many rows, or as many with so many bytes, are a part: the work of one thread. Between parts signal
+/// A part has at most `ROWS` rows or `BYTES` bytes: the work of one thread. Between parts signal
 /// handlers run. The workers wait while the first part is read and while the last is stored, so parts are small.
 pub(super) const ROWS: usize = 64;
 const BYTES: usize = 1 << 20;
@@ -73,7 +73,7 @@ fn read_part(
 }
 
 /// The fields of all parts, each with its number of rows. Workers render parts while this thread reads later
-/// ones, which needs the interpreter, and joins earlier ones. A part is not divided among workers: one that waited
+/// ones, which needs the interpreter, and joins earlier ones. A part is not divided among workers: a worker that waited
 /// for the rest of its part would begin another, and many would be done at once, with nothing left to do.
 pub(super) fn rendered<'py, T: Send>(
     py: Python<'py>,

@@ -65,7 +65,7 @@ struct Finding {
 enum Problem {
     Type(String),
     Value(String),
-    /// Nested more than so many levels deep.
+    /// Nested more than this number of levels deep.
     TooDeep(usize),
     Raised(PyErr),
 }
@@ -86,7 +86,7 @@ impl InvalidArgument {
         Problem::Value(reason.to_string()).into()
     }
 
-    /// A value that is nested more than so many levels deep.
+    /// A value that is nested more than this number of levels deep.
     pub(super) fn too_deep(limit: usize) -> Self {
         Problem::TooDeep(limit).into()
     }

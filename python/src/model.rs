@@ -66,7 +66,7 @@ impl<const N: usize> Model<N> {
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = names_set.py();
         let instance = allocate(self.class.bind(py))?;
-        // One by one: left alone, the interpreter keeps the values in the object itself. With a
+        // One by one: otherwise the interpreter keeps the values in the object itself. With a
         // dict of its own, given as `__dict__`, a message costs a seventh more.
         for (name, value) in self.names.iter().zip(values) {
             set(&instance, name.bind(py), value)?;

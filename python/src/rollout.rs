@@ -30,7 +30,7 @@ type SegmentFields<'py> = (
     Vec<(usize, usize)>,
 );
 
-/// An episode that goes on from its own tokens.
+/// An episode that continues from its own tokens.
 #[pyclass(name = "_Rollout", module = "openai_harmony._lowlevel")]
 pub(super) struct PyRollout {
     inner: Rollout,

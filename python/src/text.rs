@@ -11,7 +11,7 @@ use pyo3::{ffi, intern};
 use super::wide;
 
 /// The text of a string. Lone surrogates, which UTF-8 cannot hold, become U+FFFD; a pair of them
-/// becomes the character that it stands for.
+/// becomes its character.
 pub(super) fn utf8<'a>(string: &'a Bound<'_, PyString>) -> PyResult<Cow<'a, str>> {
     if let Some(text) = wide::utf8(string) {
         return Ok(Cow::Owned(text));

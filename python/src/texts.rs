@@ -20,7 +20,7 @@ use openai_harmony::Error;
 use openai_harmony::machinery::Workers;
 use openai_harmony::tokenizer::{TokenBatch, TokenId, Tokenizer};
 
-/// So many texts, or as many with so many bytes or tokens, are given to the workers at once. Between
+/// The workers get at most this many texts, bytes or tokens at once. Between
 /// such parts signal handlers run.
 const TEXTS: usize = 4096;
 const SIZE: usize = 1 << 23;
@@ -249,7 +249,7 @@ fn items<'py>(object: &Bound<'py, PyAny>, expected: &str) -> PyResult<Bound<'py,
     object.try_iter().map_err(|error| unless_raised(error, object, refused))
 }
 
-/// Flat arrays; an error names the offset that is none.
+/// Flat arrays; an error names the offset that is wrong.
 fn flat(ids: &Bound<'_, PyAny>, offsets: &Bound<'_, PyAny>) -> PyResult<TokenBatch> {
     let ids = tokens::read(ids)?;
     let places = places(offsets)?;

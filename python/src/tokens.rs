@@ -92,7 +92,7 @@ pub(super) fn in_blocks(list: &Bound<'_, PyList>, mut take: impl FnMut(&[u32])) 
     })
 }
 
-/// The value of an int, or of anything that stands for one, if it can be an id. An error is what
+/// The value of an int, or of anything with `__index__`, if it can be an id. An error is what
 /// the object's own code raised.
 fn id_of(object: &Bound<'_, PyAny>) -> PyResult<Option<u32>> {
     let py = object.py();

@@ -1,5 +1,5 @@
 //! The headers that a turn may have, as what is compared with sampled tokens: bytes, and special tokens as symbols of
-//! their own, so that a marker that ordinary tokens spell is none.
+//! their own, so that a marker spelled by ordinary tokens does not count.
 
 use super::options::{GrammarOptions, GrammarTool, HeaderForms};
 use crate::chat::{ANALYSIS, COMMENTARY, FINAL};

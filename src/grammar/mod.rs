@@ -151,7 +151,7 @@ impl TurnGrammar {
     /// The grammar as a structural tag in JSON, for engines with xgrammar, as vLLM is one.
     ///
     /// `stop_token_ids` are those at which the engine ends a grammar by itself: in vLLM the request's and the model's, in
-    /// others the model's. xgrammar takes them at the end alone, so the tag leaves them out, and there any of them is
+    /// others the model's. xgrammar takes them only at the end, so the tag leaves them out, and there any of them is
     /// accepted.
     ///
     /// # Errors

@@ -2,13 +2,13 @@
 //!
 //! 0.0.8 reads a header as decoded text, in three steps:
 //!
-//! 1. The first `<|channel|>` is taken out with its value, which ends at white space or `<`; what stands on both sides
+//! 1. The first `<|channel|>` is taken out with its value, which ends at white space or `<`; the text on both sides
 //!    of them is joined.
 //! 2. Before each `<|constrain|>` comes a space.
 //! 3. The rest is trimmed, of white space of all kinds, and split at that of ASCII.
 //!
 //! Any other marker is part of the word that it touches. Strict parsing may refuse only what 0.0.8 refused, so these
-//! steps are imitated to count words, and for nothing else: a group is such a word, but its value is what stands before
+//! steps are imitated to count words, and for nothing else: a group is such a word, but its value is what comes before
 //! the first misplaced marker in it, and what a group means is decided in `read`. 0.0.8 finds markers in the text, so it
 //! finds those that ordinary tokens spell as well; only if a header cannot be read otherwise, so does this.
 //!

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! header       = [ author ] { " to=" recipient | <|channel|> channel | " " content-type }
-//! author       = role [ ":" name ]        of a tool, its name alone
+//! author       = role [ ":" name ]        of a tool, only its name
 //! content-type = word | <|constrain|> word
 //! ```
 //!

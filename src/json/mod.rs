@@ -2,7 +2,7 @@
 //!
 //! `lex` writes the tape of a text, the Python binding that of objects, and [`Tape::tree`] that of a
 //! `serde_json::Value`. Numbers are text on it, so that integers of any length, and the digits that a model wrote, are
-//! what they were. [`Value`] is what stands at a place [`At`] it.
+//! what they were. [`Value`] is what is at a place [`At`] it.
 
 mod lex;
 mod number;

@@ -45,7 +45,7 @@ options! {
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub struct RenderConfig {
         /// Which of the assistant's earlier thoughts are rendered. It does not apply to a message that is
-        /// rendered alone.
+        /// rendered by itself.
         pub thoughts: ThoughtPolicy => with_thoughts,
         /// Whether the conversation has function tools, which a system message then states. If this is
         /// false, a conversation has them if one of its own messages declares some.

@@ -1,7 +1,7 @@
 //! The messages of a conversation, each rendered once: how many tokens some of its exchanges have, which of them fit into
 //! a limit, and examples to train on, put together of them.
 //!
-//! The tokens of a message are the same wherever it stands. With an example for each exchange, rendering
+//! The tokens of a message are the same wherever it is. With an example for each exchange, rendering
 //! every example anew would encode a message as often as there are exchanges after it.
 
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! Whether the format allows to go on from sampled tokens as they are.
+//! Whether the format allows to continue from sampled tokens as they are.
 
 use std::borrow::Borrow;
 

@@ -1,4 +1,4 @@
-//! The next prompt of tokens alone.
+//! The next prompt from tokens only.
 
 use super::breaks::{self, Break};
 use super::options::ExtendOptions;

@@ -7,8 +7,8 @@
 //! prompt + sampled + what new messages add = the next prompt
 //! ```
 //!
-//! `sampled.rs` reads what was sampled, `calls.rs` finds the calls in it that wait for results, `breaks.rs` decides whether the format allows to go on from it, `extend.rs` does
-//! it for tokens alone, and `Rollout` keeps a whole episode.
+//! `sampled.rs` reads what was sampled, `calls.rs` finds the calls in it that wait for results, `breaks.rs` decides whether the format allows to continue from it, `extend.rs` does
+//! it for tokens only, and `Rollout` keeps a whole episode.
 
 mod breaks;
 mod calls;

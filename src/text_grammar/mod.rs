@@ -1,7 +1,7 @@
 //! Grammars of the texts that custom tools take: a regular expression, or Lark's language.
 //!
 //! A grammar describes texts by their characters. Where a text may be read in several ways, one of them is enough: names
-//! of terminals, their priorities and the shape of the tree say nothing here, and `%ignore` may stand in front of any
+//! of terminals, their priorities and the shape of the tree say nothing here, and `%ignore` may come before any
 //! terminal and at the end.
 
 mod case;

@@ -17,7 +17,7 @@
 //!
 //! * Nothing of another role is sampled, and no message that only begins, prefilled or not.
 //! * An assistant's message is sampled after `<|start|>assistant`, which ends the prompt;
-//!   its recipient, channel and content type are the model's choice, wherever they stand.
+//!   its recipient, channel and content type are the model's choice, wherever they are.
 //! * `<|start|>assistant` too is sampled after an assistant's message at whose end sampling did not
 //!   stop: one that ends with `<|end|>` and is not on `final`.
 //! * The stop token is sampled, except for the `<|end|>` of an answer on `final`. The model ended it

@@ -1,7 +1,7 @@
 //! A schema as `openai-harmony` 0.0.8 writes it.
 //!
 //! The model reads these bytes, so its oddities are kept and not explained away: what is not
-//! `oneOf` and has no `type` is `any`, an object's description stands a second time before its
+//! `oneOf` and has no `type` is `any`, an object's description is written a second time before its
 //! brace, line ends and quotes inside texts are written as they are. Held by golden cases that
 //! 0.0.8 itself has written (`tests/python/oracle/tool_schemas.py`).
 

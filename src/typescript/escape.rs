@@ -1,4 +1,4 @@
-//! Characters that would end a line or hide what stands there.
+//! Characters that would end a line or hide what is there.
 
 use std::fmt::Write as _;
 

@@ -1,9 +1,11 @@
-"""What people read when the program speaks has none of the turns of phrase at which readers stopped."""
+"""Messages and comments have none of the turns of phrase at which readers stopped."""
 
 from __future__ import annotations
 
 import ast
+import io
 import re
+import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +13,7 @@ ROOT = Path(__file__).parents[2]
 TICS = re.compile(
     r"\b(?:alone|behind|shall|so many|go(?:es)? on|(?:is|are) none|stands|as it is meant)\b"
 )
+OF_COMMENTS = re.compile(r"\b(?:alone|behind|shall|so many|go(?:es)? on|stands?|as it is meant)\b")
 STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 
 
@@ -42,3 +45,23 @@ def test_messages_are_plain_english() -> None:
     found = [(file, text) for file, text in messages() if " " in text]
     assert len(found) > 500
     assert [(file, text) for file, text in found if TICS.search(text)] == []
+
+
+def comments() -> Iterator[tuple[str, str]]:
+    """Comments, documentation and the descriptions of options; Rust's line by line."""
+    package = ROOT / "python/openai_harmony"
+    for file in sorted([*package.rglob("*.py"), *package.rglob("*.pyi")]):
+        name, code = file.relative_to(ROOT).as_posix(), file.read_text(encoding="utf-8")
+        for token in tokenize.generate_tokens(io.StringIO(code).readline):
+            if token.type == tokenize.COMMENT or token.string.lstrip("rf").startswith('"""'):
+                yield name, " ".join(token.string.split())
+    for folder in ("src", "python/src", "build"):
+        for file in sorted((ROOT / folder).rglob("*.rs")):
+            for text in re.findall(r"//[^\n]*", file.read_text(encoding="utf-8")):
+                yield file.relative_to(ROOT).as_posix(), text
+
+
+def test_comments_are_plain_english() -> None:
+    found = [*comments()]
+    assert len(found) > 5_000
+    assert [(file, text) for file, text in found if OF_COMMENTS.search(text)] == []

@@ -265,7 +265,7 @@ def test_check(records: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert cli.main(["serve", *arguments]) == 0
     assert capsys.readouterr().out.splitlines() == [
         "ok    listens on 127.0.0.1, port 0",
-        "ok    no API keys: everyone who connects may ask",
+        "ok    no API keys: all clients that connect may ask",
         "ok    stores responses for 30 days",
         f"ok    engine: replay at {records} with gpt-oss-20b, 131,072 tokens",
     ]

@@ -33,7 +33,7 @@ class Attributed(NamedTuple):
     sampled: list[bool]
     """Whether the model itself would have sampled it."""
     content: list[bool]
-    """Whether it is what a message says, not what stands around that; of the assistant's messages,
+    """Whether it is a message's text, not its frame; of the assistant's messages,
     what it sampled."""
 
 
@@ -62,7 +62,7 @@ def attributed(
 def indexes(turn: Turn, messages: Sequence[Mapping[str, Any]] = ()) -> list[int]:
     """For each message of a turn the index of the chat message that it came from, or -1.
 
-    ``messages`` are the body's. If the first one alone is a system's, the developer message has its
+    ``messages`` are the body's. If only the first one is a system's, the developer message has its
     words, and the tools.
     """
     sources = [-1 if index is None else index for index in turn.source_indices]
@@ -83,7 +83,7 @@ def _words(
     heading = encoding.encode("# Instructions\n\n")
     words = encoding.encode("# Instructions\n\n" + instructions)
     last = _common(tokens, words)
-    # The last token may also hold the line break behind them.
+    # The last token may also hold the line break after them.
     return span.content + _common(tokens, heading), span.content + min(last + 1, len(words))
 
 

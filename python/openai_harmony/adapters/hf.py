@@ -29,7 +29,7 @@ _VARIABLES = ("reasoning_effort", "model_identity", "conversation_start_date")
 
 @functools.cache
 def _letters() -> dict[int, str]:
-    """For each byte the letter that stands for it in a token's name, as in all byte-level BPEs."""
+    """For each byte its letter in a token's name, as in all byte-level BPEs."""
     printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
     others = [byte for byte in range(256) if byte not in printable]
     shifted = {byte: chr(256 + index) for index, byte in enumerate(others)}

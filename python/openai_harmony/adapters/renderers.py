@@ -97,7 +97,7 @@ class HarmonyRenderer:
     def render_ids(
         self, messages: Messages, *, tools: Tools = None, add_generation_prompt: bool = False
     ) -> list[int]:
-        """The tokens alone."""
+        """Only the tokens."""
         rendered = self.render(messages, tools=tools, add_generation_prompt=add_generation_prompt)
         return list(rendered.token_ids)
 

@@ -4,7 +4,7 @@ They take the place of ``tinker_cookbook.renderers.gpt_oss``, which finds messag
 so that text which spells a marker is one; raises on two stop tokens and gives up where there is
 none; writes the older header of a call, and tools' schemas without most of what they say; and
 renders the whole conversation anew after each step. Here a parsed message has its tokens, and what
-follows stands after them: one datum for an episode, where that one gets one for each step.
+follows comes after them: one datum for an episode, where that one gets one for each step.
 
 Names: ``openai_harmony/gpt_oss_medium_reasoning``, likewise with ``low`` and ``high``, and each
 with ``_preserve_thinking`` at its end: thoughts stay, and so does a sampled ``<|return|>``.
@@ -122,7 +122,7 @@ class HarmonyRenderer(base.Renderer):  # type: ignore[misc]
         )
 
     def _continued(self, messages: Sequence[Message]) -> list[int] | None:
-        """The prompt from sampled tokens, or ``None`` without such, or where they cannot go on."""
+        """The prompt from sampled tokens, or ``None`` if there are none to continue."""
         sampled = [index for index, message in enumerate(messages) if message.get(TOKENS)]
         if not sampled or not all(self._is_unchanged(messages[index]) for index in sampled):
             return None
@@ -167,17 +167,17 @@ class HarmonyRenderer(base.Renderer):  # type: ignore[misc]
         return tinker.ModelInput.from_ints(rendered.tokens), torch.tensor(weights)
 
     def render_message(self, message: Message, ctx: Any) -> Any:
-        """One message alone, for who wants its tokens; prompts are not made of these."""
+        """One message by itself, to count its tokens; prompts are not made of these."""
         name = message.get("name") or "unknown"
         asked = {"tool_calls": [{"function": {"name": name, "arguments": "{}"}}]}
         history = [{"role": "assistant", **asked}] if message["role"] == "tool" else []
         body = {"messages": [_chat(message)]}
         turn = chat_completions.read(body, history=history, date=None, strict=True)
-        alone = [m for m, i in zip(turn.conversation.messages, chat.indexes(turn)) if i == 0]
-        conversation = Conversation.from_messages(alone)
+        own = [m for m, i in zip(turn.conversation.messages, chat.indexes(turn)) if i == 0]
+        conversation = Conversation.from_messages(own)
         ending: Literal["training", "none"] = "training" if ctx.is_last else "none"
         keeping = chat.config_for("keep")
-        rendered = chat.attributed(self._encoding, conversation, [0] * len(alone), keeping, ending)
+        rendered = chat.attributed(self._encoding, conversation, [0] * len(own), keeping, ending)
         said = rendered.content.index(True) if True in rendered.content else len(rendered.tokens)
         chunk = tinker.EncodedTextChunk
         return base.RenderedMessage(

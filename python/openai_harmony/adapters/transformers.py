@@ -1,9 +1,9 @@
-"""A chat template and a response template of gpt-oss, for who cannot change code.
+"""A chat template and a response template of gpt-oss, for programs whose code cannot change.
 
 Both are data that a tokenizer holds. They take the place of those of gpt-oss' own: its chat
 template has no marks of what the model sampled, so that no loss mask can be had of it, quotes
 results as JSON strings, and takes one call a message; its response template reads two of the ten
-headers of a call, the first in a completion alone.
+headers of a call, the first only in a completion.
 
 What a template cannot do, and this package does:
 
@@ -12,7 +12,7 @@ What a template cannot do, and this package does:
 * Schemas: ``type`` of one name, ``properties``, ``required``, ``items`` of a plain type, ``enum``
   of texts, ``description``, ``default``. It refuses others, naming the keyword; names of properties
   that are no identifiers; and names of tools with a blank.
-* Contents of several parts, a call whose result stands elsewhere: refused. Numbers of arguments
+* Contents of several parts, a call whose result is elsewhere: refused. Numbers of arguments
   that are objects are written as Python does.
 * Sampled tokens are rendered anew, which is what rollouts are for.
 * The response template reads well-formed messages, the ten headers included. It repairs nothing;

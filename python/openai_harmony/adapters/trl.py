@@ -2,7 +2,7 @@
 
 TRL's own loop decodes what was sampled, reads calls out of the text with a template, and renders
 results with a dummy conversation. Here calls are read from the tokens, malformed headers included,
-and results stand after the tokens as they were sampled.
+and results follow the tokens as they were sampled.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ class HarmonyToolParser(parsers.ToolParser):  # type: ignore[misc]
         """The visible text, and the calls.
 
         Arguments that are no JSON are passed on, since verl tells the model of them. A call that
-        was cut off is none, nor is a call that no result can follow: there the episode ends.
+        was cut off is not a call, nor is a call that no result can follow: there the episode ends.
         """
         turn = chat_completions.read({"messages": [], "tools": list(tools or ())}, date=None)
         offered = chat.recipients(turn)
@@ -152,7 +152,7 @@ def _extended(
 
 
 def _last_open(tokens: list[int]) -> int:
-    """After the last ``<|start|>assistant``: where the model's last message goes on."""
+    """After the last ``<|start|>assistant``: where the model's last message continues."""
     for start in range(len(tokens) - len(_OPEN), -1, -1):
         if tokens[start : start + len(_OPEN)] == _OPEN:
             return start + len(_OPEN)

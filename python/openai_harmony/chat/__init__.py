@@ -4,7 +4,7 @@ A :class:`Conversation` is a list of :class:`Message`. A message has an :class:`
 :class:`Content` parts, and three optional header fields: channel, recipient and content type.
 
 The classes are pydantic models and mutable: assign to their fields, or chain the builders. They
-stand as fields of other models, in a FastAPI request for example.
+can be fields of other models, in a FastAPI request for example.
 
 >>> call = (
 ...     Message.from_role_and_content("assistant", '{"location": "Tokyo"}')

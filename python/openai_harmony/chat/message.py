@@ -58,7 +58,7 @@ class Role(str, Enum):
 class Author(BaseModel):
     """The role of a message and the author's name, if it has one.
 
-    In a header a tool's name stands instead of its role, so a tool message needs a name to be
+    A header has a tool's name instead of its role, so a tool message needs a name to be
     rendered; any other name follows its role after a colon.
     """
 
@@ -80,8 +80,8 @@ class Message(NamesTheWay, InNotebooks, BaseModel):
 
     :meth:`from_dict` reads the flat form, ``{"role": "user", "content": "Hello"}``. Validation by
     pydantic takes only the nested form that ``model_dump`` writes, ``{"author": {"role": "user"},
-    "content": "Hello"}``: messages of other libraries are flat too, and stand beside this class in
-    unions of models.
+    "content": "Hello"}``: messages of other libraries are flat too, and unions of models have them
+    beside this class.
 
     >>> call = Message.from_role_and_content("assistant", '{"place": "Oslo"}')
     >>> call.with_channel("commentary").with_recipient("functions.weather").text
@@ -183,7 +183,7 @@ class Message(NamesTheWay, InNotebooks, BaseModel):
     def to_dict(self) -> dict[str, Any]:
         """The message in canonical JSON form.
 
-        Role and name stand beside the other fields, a missing name is ``None``, and header fields
+        Role and name are beside the other fields, a missing name is ``None``, and header fields
         that are ``None`` are left out.
 
         >>> Message.from_role_and_content("user", "Hello").to_dict()

@@ -53,7 +53,7 @@ class _ByKind:
 
 
 class _OrText:
-    """Marks a list of parts for which a plain string stands, if it is a single text."""
+    """Marks a list of parts that is written as a plain string if it is a single text."""
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:

@@ -64,8 +64,8 @@ def run(options: argparse.Namespace) -> int:
         else:
             for message in messages:
                 to = f" to {message.recipient}" if message.recipient else ""
-                who = message.author.name or message.author.role.value
-                output.write(f"{who} {message.channel or '-'}{to}: {message.text}\n")
+                author = message.author.name or message.author.role.value
+                output.write(f"{author} {message.channel or '-'}{to}: {message.text}\n")
             for repair in repairs:
                 start, end = repair["span"]
                 output.write(f"repaired tokens {start} to {end}: {repair['kind']}\n")

@@ -78,7 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parsers(prog: str, given: Sequence[str]) -> tuple[Parser, dict[str, Parser]]:
     """The parser of the whole line, and that of each command.
 
-    The arguments of the command alone that is run are added: the first word, since no option of
+    Only the arguments of the command that is run are added: the first word, since no option of
     the whole line takes a value.
     """
     parser = Parser(

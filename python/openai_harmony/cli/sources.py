@@ -77,7 +77,7 @@ def _read(file: IO[bytes], name: str) -> Iterator[Source]:
 def _begin(
     lines: Iterator[tuple[int, bytes]], count: int
 ) -> tuple[list[tuple[int, bytes]], list[bytes]]:
-    """The next lines until so many are not blank, and those."""
+    """The next lines, up to and including ``count`` that are not blank."""
     begun: list[tuple[int, bytes]] = []
     filled: list[bytes] = []
     while len(filled) < count and (line := next(lines, None)) is not None:

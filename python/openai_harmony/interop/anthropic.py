@@ -20,7 +20,7 @@ def read(body: Any, **options: Unpack[ReadAnthropicOptions]) -> Turn:
     10
 
     Args:
-        body: The body. Pydantic models may stand anywhere in it.
+        body: The body. Any part of it may be a Pydantic model.
         options: Those of ReadAnthropicOptions.
 
     Raises:

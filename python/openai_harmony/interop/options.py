@@ -29,7 +29,7 @@ class ReadOptions(TypedDict, total=False):
         RenderConversationConfig | None,
         Option(
             None,
-            """How to render. Left out: thoughts of completed turns are dropped, recipients stand
+            """How to render. Left out: thoughts of completed turns are dropped, recipients are
             in the channel, schemas are written in full, header fields are checked.""",
         ),
     ]

@@ -21,7 +21,7 @@ def read(body: Any, **options: Unpack[ReadResponsesOptions]) -> Turn:
     ['Hello', 'Hi.', 'Who are you?']
 
     Args:
-        body: The body. Pydantic models may stand anywhere in it.
+        body: The body. Any part of it may be a Pydantic model.
         options: Those of ReadResponsesOptions.
 
     Raises:

@@ -19,7 +19,7 @@ from openai_harmony.stream import StreamableParser
 MOST_BYTES = 4 * 2**20
 """The most that the page may send at once."""
 MOST_TOKENS = 8_000
-"""About so many tokens of a picture are shown."""
+"""About how many tokens of a picture are shown."""
 
 MOST_SAMPLED = 20_000
 """Of longer output the page would be slow: it is read anew for each step."""

@@ -1,7 +1,7 @@
 """The gateway: four APIs in front of any engine that takes and gives token ids.
 
 ``harmony serve --engine vllm=http://127.0.0.1:8001`` runs it; :func:`app` is the ASGI application,
-for those who run it in a server of their own. The extra ``serve`` installs what it
+to run in a server of your own. The extra ``serve`` installs what it
 needs; importing :mod:`openai_harmony` loads nothing of it, and neither does importing this.
 """
 
@@ -22,7 +22,7 @@ __all__ = ["Settings", "app"]
 
 
 def app(engine: Engine | str, settings: Settings | None = None, **named: Any) -> Starlette:
-    """The ASGI application. It has no state: any number of them may stand before one engine.
+    """The ASGI application. It has no state: any number of them may share one engine.
 
     Args:
         engine: An engine, or its name and place, as :func:`openai_harmony.serve.engines.connect`

@@ -214,7 +214,7 @@ class Endpoints:
 
 
 class HealthEndpoints:
-    """What those ask who watch over the server."""
+    """The routes that monitoring asks."""
 
     def __init__(self, gateway: Gateway, health: Health) -> None:
         """Of this gateway."""

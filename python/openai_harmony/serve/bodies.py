@@ -15,7 +15,7 @@ from openai_harmony.serve.settings import Settings
 from openai_harmony.serve.threads import in_thread
 
 LARGE = 32_768
-"""Bodies of so many bytes are read in a thread: each takes up to a millisecond."""
+"""Bodies of this size and more are read in a thread: each takes up to a millisecond."""
 
 _OF_SCHEMAS = (
     "tools",
@@ -51,7 +51,7 @@ _OF_OLLAMA = {**_OF_OPENAI, "messages": "/api/chat", "prompt": "/api/generate"}
 
 
 class Bodies:
-    """Reads bodies, so many bytes of them at a time."""
+    """Reads bodies, of which only a limited number of bytes is under way at a time."""
 
     def __init__(self, settings: Settings) -> None:
         """With the limits of these settings."""

@@ -32,7 +32,7 @@ FIXED = (
 def api_keys(file: str | None) -> list[str]:
     """The keys of a file, one a line, and of ``HARMONY_API_KEYS``, with commas between them.
 
-    Empty lines and those that begin with ``#`` are none. ``OSError`` if the file cannot be read,
+    Empty lines and those that begin with ``#`` are skipped. ``OSError`` if the file cannot be read,
     ``ValueError`` if it is not text, has no key, or has one that no header can carry.
     """
     keys = [key.strip() for key in os.environ.get("HARMONY_API_KEYS", "").split(",")]

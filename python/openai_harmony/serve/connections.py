@@ -142,7 +142,7 @@ def _stopped(timer: asyncio.TimerHandle | None) -> asyncio.TimerHandle | None:
 
 
 def limit(settings: Settings, descriptors: float) -> None:
-    """Sets the limits of all connections of this process, which may open so many files."""
+    """Sets the limits of all connections of this process, which may open this many files."""
     Connection.header_timeout = settings.header_timeout
     Connection.client_timeout = settings.client_timeout
     # A running answer has a connection to the engine, too.

@@ -1,4 +1,4 @@
-"""Whether requests can be answered, for those who watch over the server."""
+"""Whether requests can be answered, for monitoring."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ class Record:
             self.span.add_event("first token")
 
     def fields(self, contents: HarmonyEncoding | None) -> dict[str, Any]:
-        """The line of the log; with an encoding, what was said stands in it, too."""
+        """The line of the log; with an encoding, it has what was said, too."""
         replies = [answer.reply for answer in self.answers]
         broke = next((answer.broke for answer in self.answers if answer.broke), None)
         made: dict[str, Any] = {

@@ -22,7 +22,7 @@ class Limits:
         """How many are answered."""
 
     def change(self, running: int, waiting: int, timeout: float) -> None:
-        """Other limits from now on; who has a place keeps it."""
+        """Other limits from now on; requests that have a place keep it."""
         self._most, self._most_waiting, self._timeout = running, waiting, timeout
         self._give()
 

@@ -13,7 +13,7 @@ import openai_harmony
 
 
 def described(routes: list[Route]) -> list[Route]:
-    """The routes, and one that describes them."""
+    """The routes, and a route that describes them."""
     made = JSONResponse(
         {
             "openapi": "3.1.0",

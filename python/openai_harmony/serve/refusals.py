@@ -13,7 +13,7 @@ from openai_harmony.serve.engines.engine import EngineError
 
 
 class RefusedError(Exception):
-    """A request that is not answered: its status, and where in the body the reason stands."""
+    """A request that is not answered: its status, and where in the body the reason is."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ def request_id() -> str:
 
 
 def path_of(scope: Scope) -> str:
-    """The path of a request, also where another application has this one behind a path."""
+    """The path of a request, also where another application mounts this one at a path."""
     path: str = scope["path"]
     return path.removeprefix(scope.get("root_path", ""))
 

@@ -86,7 +86,7 @@ def run(source: Callable[[], Settings], say: Callable[[str], object]) -> bool:
     _try_out(settings)
     # uvicorn's processes share a socket that it makes itself.
     _say(say, lines)
-    # Five seconds are too few for one that begins on a machine with much to do.
+    # Five seconds are too few for a worker that starts on a busy machine.
     options["timeout_worker_healthcheck"] = 20
     shared = {"workers": settings.workers, "factory": True, "host": host, "port": port}
     with tempfile.TemporaryDirectory(prefix="harmony-serve-") as folder:
@@ -226,7 +226,10 @@ def check(settings: Settings) -> list[tuple[bool, str]]:
     keys = Configuration.of(settings).keys
     return [
         _checked_address(settings),
-        (True, f"API keys: {len(keys)}" if keys else "no API keys: everyone who connects may ask"),
+        (
+            True,
+            f"API keys: {len(keys)}" if keys else "no API keys: all clients that connect may ask",
+        ),
         _checked_store(settings),
         asyncio.run(_checked_engine(settings)),
     ]

@@ -114,8 +114,8 @@ async def go_on(
     yield Sampled(forced)
     grammar = None if request.grammar is None else request.grammar.behind_thought()
     prompt = [*request.prompt, *sampled, *forced]
-    behind = replace(request, prompt=prompt, max_tokens=left, grammar=grammar)
-    async with aclosing(sample(engine, behind)) as rest:
+    following = replace(request, prompt=prompt, max_tokens=left, grammar=grammar)
+    async with aclosing(sample(engine, following)) as rest:
         async for some in rest:
             yield some
 

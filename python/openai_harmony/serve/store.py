@@ -30,7 +30,7 @@ _DAY = 86_400.0
 _MOST_ID = 128
 """So many characters may an id have."""
 _BUSY_SECONDS = 5.0
-"""So long a process waits for another one that writes."""
+"""How long a process waits for another process to finish writing."""
 _PURGE_SECONDS = 60.0
 _PURGED_AT_A_TIME = 500
 _USED_SECONDS = 3600.0
@@ -350,7 +350,7 @@ def _not_found(asked: str, missing: str) -> RefusedError:
 
 
 def _set_up(connection: Any, _: Any) -> None:
-    """Readers of a SQLite file do not wait for who writes; what is deleted is overwritten."""
+    """Readers of a SQLite file do not wait for writers; what is deleted is overwritten."""
     connection.execute("PRAGMA journal_mode=WAL")
     connection.execute("PRAGMA synchronous=NORMAL")
     connection.execute("PRAGMA secure_delete=ON")

@@ -82,7 +82,7 @@ def _hup_held_back() -> Iterator[None]:
 
 
 def take_hup(loop: asyncio.AbstractEventLoop, handle: Callable[[], None]) -> None:
-    """Calls the function at each `SIGHUP`, one that came earlier among them."""
+    """Calls the function at each `SIGHUP`, and at once if one came earlier."""
     if hasattr(signal, "SIGHUP"):
         loop.add_signal_handler(signal.SIGHUP, handle)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGHUP})

@@ -82,7 +82,7 @@ def text(
 
     Args:
         x: What is shown.
-        ids: Whether the token ids stand after their texts.
+        ids: Whether the token ids follow their texts.
         config: As for :func:`html`, and so the others.
         ending: How a conversation ends.
         mask: Which tokens are trained: they are between « and », and their number is named.

@@ -23,14 +23,14 @@ class Bar(NamedTuple):
     value: float
     """How long it is, from 0."""
     said: str
-    """What stands behind it: the value with its unit."""
+    """What follows the bar: the value with its unit."""
 
 
 def bars(title: str, values: Sequence[Bar], *, logarithmic: bool = False) -> str:
     """A picture of bars as SVG, which follows the reader's choice of light or dark.
 
     Args:
-        title: What stands above it.
+        title: What is above the chart.
         values: The bars, from above.
         logarithmic: Whether a bar ten times as high is one step longer; values are then from 1.
 

@@ -15,11 +15,11 @@ from openai_harmony.show.picture import Picture, counted
 _MOST_PAIRS = 4_000_000
 """Longer stretches are compared as wholes: the time grows with the product of their lengths."""
 _CONTEXT = 12
-"""Of equal tokens so many are shown beside a difference."""
+"""How many equal tokens are shown beside a difference."""
 
 
 class Run(NamedTuple):
-    """A stretch of both sides that is equal, or one that differs."""
+    """A stretch of both sides that is equal, or differs."""
 
     equal: bool
     a: range

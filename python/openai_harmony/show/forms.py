@@ -60,7 +60,7 @@ _MOST_BYTES = 200_000
 
 
 class UnknownForm(ValueError):  # noqa: N818 - what it is, in the sentence that it makes
-    """A text that is none of the forms, or not well-formed; says what is wrong, and where."""
+    """A text in an unknown form, or not well-formed; the message has what is wrong, and where."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ def recognize(
         The form and what was read.
 
     Raises:
-        UnknownForm: A text that is none of these, or not as its form must be.
+        UnknownForm: A text in another form, or not as its form must be.
 
     >>> recognize('{"messages": [{"role": "user", "content": "Hi"}]}').form
     'chat_completions'
@@ -266,7 +266,7 @@ def _notes(turn: Turn) -> list[str]:
 
 
 def _is_of(name: str, data: Mapping[str, Any]) -> bool:
-    """Whether the messages do not stand in a field that only other APIs have."""
+    """Whether the messages are not in a field that only other APIs have."""
     own = _READERS[name][1]
     return own in data or all(data.get(other) is None for other in _MESSAGES if other != own)
 

@@ -63,11 +63,11 @@ def label(block: Block) -> str:
 @lru_cache(maxsize=4096)
 def label_of(speaker: Speaker, message: int | None) -> str:
     """The label of a message, by its index."""
-    who = speaker.name if speaker.role == "tool" and speaker.name else speaker.role
+    author = speaker.name if speaker.role == "tool" and speaker.name else speaker.role
     if speaker.name and speaker.role != "tool":
-        who = f"{who}:{speaker.name}"
+        author = f"{author}:{speaker.name}"
     number = "" if message is None else f"{message} "
-    parts = [f"{number}{who}"]
+    parts = [f"{number}{author}"]
     parts += [speaker.channel] if speaker.channel else []
     parts += [f"to {speaker.recipient}"] if speaker.recipient else []
     parts += [speaker.content_type] if speaker.content_type else []

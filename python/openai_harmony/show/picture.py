@@ -100,7 +100,7 @@ class Picture(InNotebooks):
         object.__setattr__(self, "_starts", starts)
 
     def cells_of(self, block: Block, room: int | None = None) -> list[Cell | int]:
-        """The cells of a block; with ``room`` at most about so many tokens.
+        """The cells of a block; with ``room`` those of at most about that number of tokens.
 
         A number says how many tokens were left out at its place, in the middle of the content.
         """
@@ -132,7 +132,7 @@ class Picture(InNotebooks):
         return self.mask is not None and any(self.mask[cell.start : cell.end])
 
     def within(self, most: int | None) -> tuple[list[Block | int], int | None]:
-        """The blocks that are shown where at most about so many tokens are, and the room of each.
+        """The blocks that are shown if at most about ``most`` tokens are, and the room of each.
 
         Blocks that are short are shown whole, and the others share what is left. A number says how
         many blocks were left out at its place.

@@ -119,8 +119,8 @@ def _dropped(message: Message, index: int, config: RenderConversationConfig | No
         same = {"header_style", "tool_schema"} & set(RenderOptions.model_fields)
         options = RenderOptions(**{name: getattr(config, name) for name in same})
     tokens = the_encoding().render(message, options)
-    alone = of_tokens(tokens)
-    first = alone.blocks[0]
+    by_itself = of_tokens(tokens)
+    first = by_itself.blocks[0]
     return Block(
         start=0,
         content=first.content,
@@ -134,7 +134,7 @@ def _dropped(message: Message, index: int, config: RenderConversationConfig | No
 
 
 def _insert(blocks: list[Block], dropped: Block) -> None:
-    """Puts a dropped message before the first that stands after it."""
+    """Puts a dropped message before the first that follows it."""
     assert dropped.message is not None
     for place, block in enumerate(blocks):
         if block.message is None or block.message > dropped.message:

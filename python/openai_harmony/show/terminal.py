@@ -41,7 +41,7 @@ def _marked(pieces: list[Piece]) -> Iterator[str]:
 def write(lines: Iterable[Line], file: IO[str] | None = None) -> None:
     """Writes the lines to a stream, by default standard output.
 
-    With rich's rules: colours on terminals alone and never where ``NO_COLOR`` is set, lines
+    With rich's rules: colours only on terminals and never where ``NO_COLOR`` is set, lines
     broken at the width of the terminal.
     """
     file = sys.stdout if file is None else file

@@ -195,7 +195,7 @@ class _Lists:
 
 
 def pieces_of(ends: Sequence[int], longest: int) -> Iterator[tuple[int, int]]:
-    """Cuts the examples that offsets delimit into pieces of at most so many tokens.
+    """Cuts the examples that offsets delimit into pieces of at most ``longest`` tokens.
 
     Yields the first and the last boundary of each piece; an example that is longer is a piece of
     its own.
@@ -209,7 +209,7 @@ def pieces_of(ends: Sequence[int], longest: int) -> Iterator[tuple[int, int]]:
 
 
 def _trl(lists: _Lists) -> dict[str, Any]:
-    # TRL 1 reads `labels` and leaves them alone; before, packing dropped them and kept the masks.
+    # TRL 1 reads `labels` as they are; before, packing dropped them and kept the masks.
     return {
         "input_ids": lists.examples(lists.tokens()),
         "labels": lists.examples(lists.labels()),

@@ -159,7 +159,7 @@ class Batch:
 
         Raises:
             ValueError: There are no columns of this name, or not for such a batch: ``"flat"`` is
-                not for packs, ``"dpo"`` and ``"kto"`` alone are for preferences.
+                not for packs, only ``"dpo"`` and ``"kto"`` are for preferences.
             ModuleNotFoundError: pyarrow is missing; the text names what to install.
 
         >>> from openai_harmony.training import render

@@ -71,7 +71,7 @@ class MapRows:
         Raises:
             HarmonyError: A row is bad, and ``on_error`` is ``"raise"``; the text names the row.
             ValueError: There is no such column, or the batch is neither a table nor a mapping of
-                columns; one row alone is neither.
+                columns; a single row is neither.
         """
         pa = needed("pyarrow", "training")
         if isinstance(batch, pa.Table):

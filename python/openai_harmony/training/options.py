@@ -63,8 +63,8 @@ class RowOptions(TypedDict, total=False):
             "error",
             """What becomes of a longer one: an ``"error"`` of its row, ``"drop"`` leaves it out,
             ``"truncate_turns"`` leaves out whole turns until it fits: the first ones where the last
-            turn alone is trained, else the last. A single turn that is too long is an error. Where
-            each turn is an example, the others stay in any case.""",
+            turn is the only one trained, else the last. A single turn that is too long is an error.
+            Where each turn is an example, the others stay in any case.""",
         ),
     ]
     config: Annotated[

@@ -156,7 +156,7 @@ def _batches(parts: Iterator[Any], first_row: int, options: RowOptions) -> Itera
 
 
 def _parts(rows: Any, count: int) -> Iterator[Any]:
-    """Parts of at most so many rows."""
+    """Parts of at most ``count`` rows."""
     stream = arrow_stream(rows)
     if stream is not None:
         yield from _arrow_parts(stream, count)

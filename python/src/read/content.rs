@@ -15,7 +15,7 @@ use crate::text::BorrowedText;
 use crate::types::Types;
 use openai_harmony::chat::{ChannelConfig, ReasoningEffort, ResponseFormat};
 
-/// The parts of a message. A string stands for a single text, as in validation.
+/// The parts of a message. A string is a single text, as in validation.
 pub(super) fn contents(object: &Bound<'_, PyAny>, types: &Types) -> Read<BorrowedParts> {
     if let Ok(text) = object.cast::<PyString>() {
         return Ok(BorrowedParts::One(BorrowedPart::Text(BorrowedText::of(text)?)));

@@ -37,7 +37,7 @@ pub(crate) fn each<T>(
     each_of(items.try_iter().map_err(|error| unless_raised(error, items, not_a_list))?, 0, read)
 }
 
-/// Reads items, of which there are so many, or 0 where that is not known.
+/// Reads items. `count` is their number, or 0 where that is not known.
 fn each_of<'py, T>(
     items: impl Iterator<Item = PyResult<Bound<'py, PyAny>>>,
     count: usize,
@@ -119,7 +119,7 @@ pub(crate) fn count_from_one(object: &Bound<'_, PyAny>) -> Read<NonZeroUsize> {
     NonZeroUsize::new(fitting(object, refused, refused)?).ok_or_else(refused)
 }
 
-/// A number, if the type can hold it. A bool is none.
+/// A number, if the type can hold it. A bool is not a number.
 fn fitting<T>(
     object: &Bound<'_, PyAny>,
     out_of_range: impl FnOnce() -> InvalidArgument,

@@ -90,7 +90,7 @@ struct Texts<'t> {
 }
 
 impl Texts<'_> {
-    /// What fits, and then what follows. `is_behind`: whether a `<` may stand in front of it.
+    /// What fits, and then what follows. `is_behind`: whether a `<` may come before it.
     fn rest(&mut self, expr: &Expr, next: Rest, is_behind: bool) -> Result<Rest, String> {
         self.rules.has_room(MOST_RULES)?;
         match expr {

@@ -11,8 +11,8 @@ pub(super) const FIRST_OF_NAMES: &str = "cemrs";
 
 /// The rules of JSON but `blanks`: name, rule, and the rules that it needs.
 ///
-/// `string` has its characters up to the quote that ends it; what no string holds as it is, and [`FIRST_OF_NAMES`], stand
-/// in the classes. `char` is one character of a string whose length counts, with `<` as an escape alone.
+/// `string` has its characters up to the quote that ends it; what no string holds as it is, and [`FIRST_OF_NAMES`], are
+/// in the classes. `char` is one character of a string whose length counts, with `<` only as an escape.
 const OF_JSON: [(&str, &str, &[&str]); 14] = [
     ("string", r#""\"" chars"#, &["chars"]),
     (

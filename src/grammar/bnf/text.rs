@@ -1,4 +1,4 @@
-//! Texts in JSON that fit a pattern, or have so many characters.
+//! Texts in JSON that fit a pattern, or bounds of length.
 
 use serde_json::{Map, Value};
 

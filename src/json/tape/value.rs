@@ -1,4 +1,4 @@
-//! What stands on a tape.
+//! Values on a tape.
 
 use std::iter;
 

@@ -1,16 +1,16 @@
 //! Byte-pair encoding of one piece without merging.
 //!
-//! Three facts make this possible. build.rs checks what they rest on: that merging the bytes of any token alone
+//! Three facts make this possible. build.rs checks what they rest on: that merging the bytes of any single token
 //! leads to that token.
 //!
 //! 1. *A token is always merged from the same two operands.* As long as no merge has reached across the ends of a
-//!    segment of the text, the merges inside it are those that it would have alone: the merge with the
+//!    segment of the text, the merges inside it are those that it would have by itself: the merge with the
 //!    lowest id of all, if it lies inside, is the lowest inside. So a token is made in the middle of a
-//!    text as it is made alone, and its last merge has the same two operands.
+//!    text as it is made by itself, and its last merge has the same two operands.
 //! 2. *A sequence of tokens is the encoding of its text if each two adjacent ones are a valid pair*, that is, if
 //!    the encoding of their joined text is these two tokens. Suppose merging reached across some boundary
 //!    between two of the tokens, and look at the first time it does. Until then the merges inside those
-//!    two tokens were those that the two have alone, so it reaches across the boundary there as well,
+//!    two tokens were those that the two have by themselves, so it reaches across the boundary there as well,
 //!    and they are not a valid pair. And the reverse: if the sequence is the encoding, the two tokens were
 //!    made without a merge across their boundary, and at the end none is possible, so they are a valid pair.
 //! 3. *Every beginning of the encoding is the encoding of that beginning of the text*, by 2. So a

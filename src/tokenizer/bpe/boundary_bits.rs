@@ -1,4 +1,4 @@
-//! The bits that stand for what is around an offset. Shared with build/boundaries.rs, which sets those of all
+//! The bits that encode what is around an offset. Shared with build/boundaries.rs, which sets those of all
 //! merges, so it depends on nothing.
 
 /// Bytes that are looked at before an offset, and as many after it.

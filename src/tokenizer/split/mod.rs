@@ -15,13 +15,13 @@
 //! `C` is a contraction: `(?i:'s|'t|'re|'ve|'m|'ll|'d)`.
 //!
 //! Every character is matched by some alternative, so the pieces cover the text. The pattern never looks
-//! back, so the pieces from a piece's start on are those of the rest of the text alone.
+//! back, so the pieces from a piece's start on are those of the rest of the text by itself.
 //!
 //! `pattern` is the definition, and finds one piece. `scan` finds all pieces in a window of sixty-four bytes at
 //! once, by asking of every byte at the same time whether a piece starts there: `classes` has a bit per byte for
 //! each class of the pattern, and a rule is a few operations on such masks. Code, French and Russian are
 //! encoded in half the time that going from piece to piece takes, prose and Chinese in two thirds. What a
-//! window alone cannot decide, such as the end of the last word in it, is left to the next window, and
+//! window by itself cannot decide, such as the end of the last word in it, is left to the next window, and
 //! what no window decides to `pattern`. The test at the end of this file compares the two.
 
 mod chars;

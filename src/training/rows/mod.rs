@@ -2,7 +2,7 @@
 //!
 //! `harmony` reads the JSON form of [`chat`](crate::chat). `chat_rows` reads chat messages in the shapes that data sets
 //! have: `columns` names the columns, `conversation` finds the messages in them (`repeated`: those that an answer
-//! repeats), `messages` writes each as chat completions have it (`speakers`, `thoughts` and `loss` say who speaks, what
+//! repeats), `messages` writes each as chat completions have it (`speakers`, `thoughts` and `loss` decide the speaker, what
 //! is a thought, and what is trained), and the reader of chat completions reads it. `api` reads bodies of requests. `read_turn` makes the row of what either
 //! gives: `answers` and `markers` find what no answer has, `tool_types` foreign types. `preference` puts two answers to
 //! one prompt side by side. `arrow` makes JSON of what Arrow arrays hold.

@@ -2,8 +2,8 @@
 //!
 //! Laid out as 0.0.8 does where that is valid, since it is what the model has seen: one property
 //! per line, four more spaces for each object within, a closing brace in line with its
-//! properties. A comment stands above the line that it describes, or at its end if both are short;
-//! the comments of what has no line of its own, as the items of a list, stand above the whole.
+//! properties. A comment is above the line that it describes, or at its end if both are short;
+//! the comments of what has no line of its own, as the items of a list, are above the whole.
 
 mod comments;
 mod lines;

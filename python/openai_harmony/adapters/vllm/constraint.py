@@ -28,7 +28,7 @@ def _function(tool: Any) -> Any:
 def structural_tag(
     request: Any, *, with_tools: bool, level: int, loosened: list[Loosened]
 ) -> str | None:
-    """The structural tag of a request; ``None`` if it is none of this library's.
+    """The structural tag of a request; ``None`` if it is not this library's.
 
     Those are requests that promise nothing, that bring a grammar of their own, or that have tools
     of other kinds than functions.

@@ -29,11 +29,11 @@ def connect(text: str, *, timeout: float = 600.0, key: str | None = None) -> Eng
 
     Args:
         text: ``vllm=http://127.0.0.1:8001``, with any of :data:`KINDS`; a URL is ``auto=URL``.
-        timeout: For engines behind HTTP: after so many seconds without a token they are too slow.
-        key: For engines behind HTTP: an API key that they want.
+        timeout: For engines reached by HTTP: the most seconds without a token.
+        key: For engines reached by HTTP: an API key that they want.
 
     Raises:
-        ValueError: A text that names no engine, or a file of records that is none.
+        ValueError: A text that names no engine, or a file that has no records.
         EngineError: A model that cannot be loaded.
         OSError: A file that cannot be read.
     """

@@ -50,7 +50,7 @@ class Auto:
 
     @property
     def holds(self) -> bool:
-        """Engines behind HTTP hold the output to its limit."""
+        """Engines reached by HTTP hold the output to its limit."""
         return True
 
     @property

@@ -94,7 +94,7 @@ class Client:
                 yield Response(response)
 
     async def get(self, path: str) -> tuple[int, Any]:
-        """The status and the JSON of a short answer, ``None`` if it is none."""
+        """The status and the JSON of a short answer, ``None`` if it is not JSON."""
         timeout = aiohttp.ClientTimeout(total=_ANSWER_SECONDS)
         with _errors():
             async with self._open().get(

@@ -31,7 +31,7 @@ class Sampled(NamedTuple):
     """Of the tokens, if the request asks for them and the engine gives any."""
 
     def first(self, count: int, reason: FinishReason | None) -> Sampled:
-        """The first so many tokens, which end for this reason."""
+        """The first ``count`` tokens, which end for this reason."""
         logprobs = None if self.logprobs is None else self.logprobs[:count]
         return Sampled(self.tokens[:count], reason, logprobs)
 
@@ -42,7 +42,7 @@ class SampleRequest:
 
     prompt: list[int]
     max_tokens: int
-    """At most so many; at least one."""
+    """How many tokens at most; at least one."""
     stop_token_ids: list[int]
     sampling: dict[str, Any] = field(default_factory=dict)
     """``temperature``, ``top_p``, ``top_k`` (0: all), ``min_p``, ``seed``, the penalties,
@@ -58,7 +58,7 @@ class SampleRequest:
     passed_on: dict[str, Any] = field(default_factory=dict)
     """What the body has for the engine only, as vLLM names it: ``min_tokens``, ``priority``, …"""
     headers: dict[str, str] = field(default_factory=dict)
-    """What an engine behind HTTP gets beside the body: to which trace its spans belong."""
+    """What an engine reached by HTTP gets beside the body: to which trace its spans belong."""
 
     def named(self, **names: str) -> dict[str, Any]:
         """The sampling with some options renamed."""

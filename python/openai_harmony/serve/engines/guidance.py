@@ -17,7 +17,7 @@ class Guidance:
     """Lets through what the grammar does, for one answer."""
 
     def __init__(self, lark: str, prompt: int) -> None:
-        """After a prompt of so many tokens.
+        """After a prompt of ``prompt`` tokens.
 
         ``HarmonyError`` for a schema that llguidance cannot hold.
         """

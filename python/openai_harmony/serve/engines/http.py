@@ -1,4 +1,4 @@
-"""Engines behind HTTP: one connection for each answer, whose end cancels the sampling."""
+"""Engines reached by HTTP: one connection for each answer, whose end cancels the sampling."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from openai_harmony.serve.threads import in_thread
 _MOST_QUOTED = 300
 _BUSY = (429, 529)
 _LONG = 8192
-"""The body of a prompt of so many tokens takes milliseconds to be written."""
+"""From this number of prompt tokens on, writing the body takes milliseconds."""
 
 
 class HttpEngine:
-    """What the engines behind HTTP share: connections, time-outs, errors."""
+    """What engines reached by HTTP share: connections, time-outs, errors."""
 
     name = "http"
     health = "/health"
@@ -36,7 +36,7 @@ class HttpEngine:
 
         Args:
             address: The beginning of its URLs: ``http://127.0.0.1:8001``.
-            timeout: After so many seconds without a token it is too slow.
+            timeout: After this many seconds without a token it is too slow.
             key: An API key that the engine wants.
         """
         self.address = address.rstrip("/").removesuffix("/v1")
@@ -145,7 +145,7 @@ class HttpEngine:
             self.context = context if type(context) is int and context > 0 else self.context
 
     async def _get(self, path: str) -> tuple[int, Any]:
-        """The status and the JSON of an answer, ``None`` if it is none."""
+        """The status and the JSON of an answer, ``None`` if it is not JSON."""
         try:
             return await self.client.get(path)
         except ClientError as error:

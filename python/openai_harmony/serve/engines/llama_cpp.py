@@ -27,7 +27,7 @@ class LlamaCpp(HttpEngine):
         if "logit_bias" in sampling:
             sampling["logit_bias"] = [list(pair) for pair in sampling["logit_bias"].items()]
         if request.logprobs is not None:
-            sampling["n_probs"] = max(request.logprobs, 1)  # zero is none at all
+            sampling["n_probs"] = max(request.logprobs, 1)  # zero turns it off
         if request.grammar is not None:
             sampling["grammar"] = request.grammar.written("gbnf")
         return "/completion", {

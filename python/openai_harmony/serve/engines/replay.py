@@ -23,7 +23,7 @@ _FIELDS = ("match", "text", "delay", "size", "logprob")
 
 
 class Replay:
-    """Says the ``text`` of the first record whose ``match`` stands in the prompt.
+    """Says the ``text`` of the first record whose ``match`` is in the prompt.
 
     The prompt is searched as text with its markers spelled; if it begins a message that the record
     has, what follows that beginning is said. Of several answers to one prompt, each

@@ -16,7 +16,7 @@ from openai_harmony.serve.engines.engine import CONTEXT, EngineError, Sampled, S
 class Transformers:
     """Generates with ``AutoModelForCausalLM``, one request after the other.
 
-    For many users at a time the engines behind HTTP are made; this one needs nothing but the
+    For many users at a time there are the engines reached by HTTP; this one needs nothing but the
     weights.
     """
 

@@ -61,7 +61,7 @@ def of_texts(body: Body, encoding: HarmonyEncoding, identity: str, context: int)
     asked = engine_fields(body, OF_COMPLETIONS)
     stream, stop = asked.pop("stream", False), asked.pop("stop", [])
     stops = [stop] if isinstance(stop, str) else stop
-    # Without a limit the API has a small one; null is none.
+    # Without a limit the API has a small one; null means no limit.
     is_unlimited = body.json("max_tokens") == b"null"
     most = asked.pop("max_tokens", None if is_unlimited else _MAX_TOKENS)
     sampling = {"temperature": 1.0, "top_p": 1.0, "min_p": 0.0, "top_k": 0, "n": 1, **asked}

@@ -76,12 +76,12 @@ def write_dataset(
         shard_tokens: The most tokens of a shard; one example may have more.
         shard_bytes: The size after which a shard ends.
         batch_rows: How many rows are rendered together.
-        pack: Puts several examples into a row of at most so many tokens, by best fit among those
+        pack: Puts several examples into a row of at most this many tokens, by best fit among those
             that are rendered together (:meth:`openai_harmony.training.Batch.pack`). Without
             ``max_tokens`` it is that, too. Megatron packs by itself.
         max_errors: How many rows may be bad: a whole number of them, at which the run stops, or a
             share of all as a float, which is known at the end. What was written stays, and the same
-            call with a higher limit goes on. ``None`` allows any number. Bad rows are counted, and
+            call with a higher limit continues. ``None`` allows any number. Bad rows are counted and
             written to a file of their own.
         restart: Removes what is there of another run of this, and starts over, if the input has a
             row that gives an example. Of standard input only the first byte is awaited.
@@ -98,7 +98,7 @@ def write_dataset(
         InputError: A file is missing or cannot be read.
         StateError: The output is another run's, was begun with other options or files, or was
             changed since it was written.
-        ErrorLimitError: As asked for; the same call with a higher limit goes on.
+        ErrorLimitError: As asked for; the same call with a higher limit continues.
         NoExamplesError: There are no rows, or no row gave an example.
         OSError: The output cannot be written.
         ModuleNotFoundError: pyarrow is missing.
@@ -179,7 +179,7 @@ def _checked_sizes(
     shard_bytes: int | None,
     batch_rows: int,
 ) -> int | None:
-    """The tokens of a shard; ``ValueError`` for sizes that are none."""
+    """The tokens of a shard; ``ValueError`` for an invalid size."""
     optional = {"shard_tokens": shard_tokens, "shard_bytes": shard_bytes}
     sizes = {name: size for name, size in optional.items() if size is not None}
     for name, size in {**sizes, "batch_rows": batch_rows}.items():

@@ -1,6 +1,6 @@
 """The files of a data set, and their rows in chunks of bounded size.
 
-Chunks depend on nothing but the files and the chunks' limits, so a run that goes on where another
+Chunks depend on nothing but the files and the chunks' limits, so a run that continues where another
 was interrupted cuts the same ones.
 """
 
@@ -166,7 +166,7 @@ class Inputs:
         return sum(map(files.size, self.paths))
 
     def chunks(self, start: Position, rows: int, size: int) -> Iterator[Chunk]:
-        """The rows after a position, at most so many at once, and about so many bytes.
+        """The rows after a position, in chunks of at most ``rows`` rows and about ``size`` bytes.
 
         ``InputError`` if a file cannot be read.
         """
@@ -303,7 +303,7 @@ def _list_in(file: IO[bytes]) -> list[Any]:
 def _record_batches(
     file: Any, skip: int, rows: int, size: int, columns: list[str] | None
 ) -> Iterator[tuple[int, Any]]:
-    """The batches of a Parquet file after so many rows, each with its first row.
+    """The batches of a Parquet file after a number of rows, each with its first row.
 
     No batch crosses the end of a row group, whose size decides how many rows it has.
     """

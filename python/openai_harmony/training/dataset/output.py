@@ -26,7 +26,7 @@ class Output:
     run lasts its shards in a folder with ``.shards`` after its name. While a run lasts there is a
     ``lock`` beside them.
 
-    Files are known by these names alone, never by names that a report has.
+    Files are known only by these names, never by names that a report has.
     """
 
     def __init__(self, output: str | os.PathLike[str], to: FileFormat | None = None) -> None:
@@ -120,7 +120,7 @@ class Output:
                     self.path.rmdir()
 
     def begin(self, state: State, *, restart: bool) -> State:
-        """The state from which to go on: the one that is there, or a new one.
+        """The state from which to continue: the one that is there, or a new one.
 
         ``StateError`` if what is there is another run's, or of an unknown run.
         """
@@ -249,5 +249,5 @@ def _unknown(path: Path) -> StateError:
 
 
 def _size(path: Path) -> int:
-    """The size of a file; 0 if there is none. What a link leads to is none."""
+    """The size of a file; 0 if there is none. A link is not followed."""
     return path.stat().st_size if path.is_file() and not path.is_symlink() else 0

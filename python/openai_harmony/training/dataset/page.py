@@ -27,7 +27,7 @@ def page(state: State) -> str:
 
 
 def _lengths(counts: Counts) -> str:
-    """How many examples have so many tokens; each bar is twice as long as the one above."""
+    """How many examples have how many tokens; each bar covers twice the range of the one above."""
     if not counts.lengths:
         return ""
     first, last = (length.bit_length() for length in (min(counts.lengths), max(counts.lengths)))

@@ -1,7 +1,7 @@
 """A run: chunks of rows are read and rendered while the one before is written.
 
 After each shard the state is saved: the position of the chunk from which the next shard begins, and
-how many examples of it are already in a shard. A run that goes on renders that chunk again and
+how many examples of it are already in a shard. A run that continues renders that chunk again and
 leaves these out, so its output is the same byte for byte.
 """
 
@@ -75,7 +75,7 @@ class Run:
         """Reads, renders and writes all that is left.
 
         ``InputError``, ``OSError``, ``ErrorLimitError`` or ``NoExamplesError`` end the run. It can
-        go on later.
+        continue later.
         """
         with open(unfinished(self._plan.output.errors), "ab") as errors:
             errors.truncate(self._counts.error_bytes)
@@ -209,9 +209,9 @@ class Run:
         return self._plan.output.stem(len(self._state.shards))
 
     def _close_shard(self, position: Position, done: int, errors: IO[bytes]) -> None:
-        """Completes the shard, if one is open, and saves where to go on.
+        """Completes the shard, if one is open, and saves where to continue.
 
-        That is at the position of a chunk, of which so many examples are done.
+        That is at the position of a chunk, with the number of its examples that are done.
         """
         if self._shard is None:
             return

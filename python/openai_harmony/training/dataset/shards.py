@@ -93,7 +93,7 @@ class _Sink:
             self._writer.write_table(table.combine_chunks(), len(table))
 
     def close(self) -> None:
-        """Writes what stands at the end of the file, which stays open."""
+        """Writes the end of the file, which stays open."""
         self._writer.close()
 
 

@@ -1,4 +1,4 @@
-"""What a run has done, and where to go on: a file beside its output, which is its report too."""
+"""What a run has done, and where to continue: a file beside its output, which is its report too."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from openai_harmony.training.whole_files import write_whole
 
 
 class StateError(Exception):
-    """A run cannot go on with the output that is there; the text has the reason."""
+    """A run cannot continue the output that is there; the text has the reason."""
 
 
 @dataclass(slots=True)
@@ -48,7 +48,7 @@ class Counts:
     dropped_thoughts: int = 0
     """Thoughts of completed turns, which a model does not see."""
     lengths: dict[int, int] = field(default_factory=dict)
-    """How many examples have so many tokens."""
+    """How many examples have how many tokens."""
     errors: dict[str, int] = field(default_factory=dict)
     """Bad rows by the kind of error."""
     first_error: str | None = None
@@ -95,7 +95,7 @@ class State:
     """Whatever changes a byte of the output."""
     inputs: list[dict[str, Any]]
     position: Position = field(default_factory=Position)
-    """In front of the chunk from which to go on."""
+    """In front of the chunk from which to continue."""
     examples_done: int = 0
     """How many examples of that chunk are already in a shard."""
     shards: list[ShardEntry] = field(default_factory=list)
