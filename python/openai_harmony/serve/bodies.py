@@ -127,7 +127,7 @@ class Bodies:
 
 
 def is_quick(body: Body, size: int) -> bool:
-    """Whether a body of so many bytes can be answered at once, and not in a thread."""
+    """Whether a body of this size can be answered at once, and not in a thread."""
     if size >= LARGE:
         return False
     for within in ("chat_request", "input"):
