@@ -1,4 +1,4 @@
-"""The examples of docs/training.md, docs/serve.md and docs/rollouts.md that need more than this package.
+"""The examples of the documents that need more than this package.
 
 Their fences name what they need (`python,ray`), and the tests of that run them.
 """

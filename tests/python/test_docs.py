@@ -182,9 +182,9 @@ def test_the_reference_has_all_that_is_public() -> None:
 def test_a_page_of_the_reference_says_how_to_see_it_in_python(page: Path) -> None:
     text = page.read_text("utf-8")
     if page.stem == "adapters":
-        assert "`help` shows it" in text
+        assert "without that `help` in Python shows" in text
         return
-    [name] = re.findall(r'`help\("(\S+)"\)` shows it', text)
+    [name] = re.findall(r'without that `help\("(\S+)"\)` in Python shows', text)
     assert f"\n::: {name}\n" in text
     assert inspect.getdoc(pydoc.locate(name))
 

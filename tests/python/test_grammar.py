@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from fences import DOCS, fenced
 from labelled_json import ANSWERS
 from labelled_turns import RAIN, TOOLS, Labelled, turns
 from openai_harmony import (
@@ -181,6 +182,11 @@ def test_llguidance_has_the_same_verdicts(vocabulary: Any) -> None:
         verdict = grammar_of(turn).accepts(tokens)
         if not turn.only_schema and verdict.at is not None:
             assert taken <= verdict.at, turn
+
+
+def test_the_documents_mask_is_one() -> None:
+    pytest.importorskip("llguidance", reason="llguidance has no wheel for this Python")
+    exec(fenced("llguidance", DOCS / "grammar.md"), {"__name__": "example"})
 
 
 @pytest.mark.parametrize(("form", "good", "bad"), ANSWERS, ids=str)
