@@ -148,7 +148,7 @@ impl WellFormed {
         }
     }
 
-    /// Goes on with a number, or after a value.
+    /// Continues a number, or what follows a value.
     fn number(&mut self, byte: u8) -> Option<JsonState> {
         match (self.state, byte) {
             (JsonState::Minus, b'0') => Some(JsonState::Zero),
@@ -205,6 +205,23 @@ mod tests {
                     || said.contains("unexpected end of hex escape")
             });
             prop_assert!(is_beyond || reads(text.as_bytes()) == value.is_ok(), "{text}: {value:?}");
+        }
+    }
+
+    #[test]
+    fn every_short_number() {
+        let mut texts = vec![String::new()];
+        for _ in 0..6 {
+            texts = texts
+                .iter()
+                .flat_map(|text| "01.e+-".chars().map(move |char| format!("{text}{char}")))
+                .collect();
+            for text in &texts {
+                let value = serde_json::from_str::<Value>(text);
+                let is_beyond =
+                    value.as_ref().is_err_and(|error| error.to_string().contains("out of range"));
+                assert!(is_beyond || reads(text.as_bytes()) == value.is_ok(), "{text}");
+            }
         }
     }
 

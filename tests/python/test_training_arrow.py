@@ -6,6 +6,7 @@ from array import array
 
 import pytest
 
+from openai_harmony import load_harmony_encoding
 from openai_harmony.errors import InvalidRowError
 from openai_harmony.training import render, render_batches
 
@@ -69,6 +70,29 @@ def test_every_form_gives_what_dicts_give(form):
     assert (batch.tokens, batch.loss_mask) == (expected.tokens, expected.loss_mask)
     assert batch.row == expected.row
     assert batch.spans == expected.spans
+
+
+@pytest.mark.parametrize("signed", ["int", "uint"])
+@pytest.mark.parametrize("bits", [8, 16, 32, 64])
+def test_integers_of_every_width(signed, bits):
+    """As the default of a parameter, which the declaration has."""
+    default = pa.array([3], getattr(pa, f"{signed}{bits}")())
+    kind = pa.array(["integer"])
+    parameter = pa.StructArray.from_arrays([kind, default], ["type", "default"])
+    schema = pa.StructArray.from_arrays(
+        [pa.array(["object"]), pa.StructArray.from_arrays([parameter], ["n"])],
+        ["type", "properties"],
+    )
+    function = pa.StructArray.from_arrays([pa.array(["f"]), schema], ["name", "parameters"])
+    tool = pa.StructArray.from_arrays([pa.array(["function"]), function], ["type", "function"])
+    tools = pa.ListArray.from_arrays([0, 1], tool)
+    messages = [[{"role": "user", "content": "1?"}, {"role": "assistant", "content": "2"}]]
+    table = pa.table({"messages": pa.array(messages), "tools": tools})
+    batch = render(table, format="chat")
+    assert not batch.errors
+    expected = render(table.to_pylist(), format="chat")
+    assert batch.tokens == expected.tokens
+    assert "default: 3" in load_harmony_encoding("HarmonyGptOss").decode(batch.tokens)
 
 
 @pytest.mark.parametrize("form", FORMS)

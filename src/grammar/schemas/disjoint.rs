@@ -15,9 +15,7 @@ pub(super) fn overlap(root: &Value, all: &[Value]) -> Option<String> {
     let are_apart =
         |at: usize, one: &Value| all[..at].iter().position(|other| !are_disjoint(root, one, other));
     let found = all.iter().enumerate().find_map(|(at, one)| Some((at, are_apart(at, one)?)));
-    found.map(|(at, other)| {
-        format!("its schemas {other} and {at} overlap; use anyOf")
-    })
+    found.map(|(at, other)| format!("its schemas {other} and {at} overlap; use anyOf"))
 }
 
 fn are_disjoint(root: &Value, one: &Value, other: &Value) -> bool {

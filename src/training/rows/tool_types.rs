@@ -189,3 +189,38 @@ fn split(text: &str) -> Vec<&str> {
     parts.push(&text[start..]);
     parts
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_with_others_in_brackets() {
+        let ints = json!({"type": "array", "items": {"type": "integer"}});
+        for (name, means) in [
+            ("Optional[str]", json!({"type": "string"})),
+            ("List[int]", ints.clone()),
+            ("List[int], optional", ints.clone()),
+            ("List[Any]", json!({"type": "array", "items": {}})),
+            ("Tuple[int, int]", ints.clone()),
+            ("Tuple[int, str]", json!({"type": "array"})),
+            ("List[List[int]]", json!({"type": "array", "items": ints.clone()})),
+            ("Dict[str, List[int]]", json!({"type": "object"})),
+            ("typing.Mapping[str, Any]", json!({"type": "object"})),
+            ("Union[int, str]", json!({"type": ["integer", "string"]})),
+            (
+                "Union[Dict[str, int], Tuple[int, str], None]",
+                json!({"type": ["object", "array", "null"]}),
+            ),
+            ("Union[List[int], str]", json!({"anyOf": [ints, {"type": "string"}]})),
+        ] {
+            assert_eq!(meaning(name, MOST_NESTED).map(Tree::from), Some(means), "{name}");
+        }
+        for name in ["Foo", "List[Foo]", "Dict[Foo, int]", "Callable[[int], str]", "List[int"] {
+            assert_eq!(meaning(name, MOST_NESTED), None, "{name}");
+        }
+        let nested = |depth| format!("{}int{}", "List[".repeat(depth), "]".repeat(depth));
+        assert!(meaning(&nested(MOST_NESTED), MOST_NESTED).is_some());
+        assert!(meaning(&nested(MOST_NESTED + 1), MOST_NESTED).is_none());
+    }
+}
