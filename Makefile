@@ -38,6 +38,7 @@ bench: $(BENCH)/.made ## compare with the published packages, side by side; coun
 	$(BENCH)/bin/python benches/frameworks.py
 	$(BENCH)/bin/python benches/gateway.py $(if $(wildcard $(AGENTS)/bin/litellm),--litellm $(AGENTS)/bin/litellm)
 	$(BENCH)/bin/python benches/beside_vllm.py
+	$(BENCH)/bin/python benches/render.py
 	$(BENCH)/bin/python benches/instructions.py
 
 fuzz: tools ## fuzz the parser and the readers of requests; FUZZ_SECONDS=60 sets for how long each

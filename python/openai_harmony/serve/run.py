@@ -67,6 +67,8 @@ def run(source: Callable[[], Settings], say: Callable[[str], object]) -> bool:
         "log_config": None,
         "access_log": False,
         "server_header": False,
+        # Nothing here asks for a client's address.
+        "proxy_headers": False,
         "timeout_keep_alive": 65,
         # Until then every answer has ended by itself, or by `_drained`.
         "timeout_graceful_shutdown": round(settings.drain_timeout) + 5,
