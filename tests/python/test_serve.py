@@ -7,7 +7,9 @@ import json
 import logging
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import AsyncGenerator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -322,6 +324,45 @@ def test_metrics() -> None:
     assert lines["harmony_completion_tokens_total"] == f"{4.0 * len(tokens(DAMAGED))}"
     assert lines["harmony_time_to_first_token_seconds_count"] == "4.0"
     assert lines["harmony_requests_running"] == "0.0"
+
+
+def test_refused_requests_are_logged_and_counted(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Wherever a request is refused: at the door, by its path, its body or the store."""
+    (tmp_path / "keys").write_text("alpha\n")
+    app = serve.app(says(), api_key_file=str(tmp_path / "keys"))
+    key = {"x-api-key": "alpha"}
+    asking: list[tuple[str, Any, dict[str, str], str, int]] = [
+        ("/v1/models", None, {}, "chat_completions", 401),
+        (CHAT, BODIES[CHAT], {"authorization": "Bearer guess"}, "chat_completions", 401),
+        (ANTHROPIC, BODIES[ANTHROPIC], {}, "anthropic", 401),
+        ("/metrics", None, {}, "chat_completions", 401),
+        ("/v1/nothing", None, key, "chat_completions", 404),
+        ("/v1/responses/x", None, key, "responses", 404),
+        ("/api/show", {}, {**key, "content-encoding": "gzip"}, "ollama", 415),
+        (f"{ANTHROPIC}/count_tokens", {"messages": 1}, key, "anthropic", 400),
+        ("/v1/completions", {}, key, "chat_completions", 501),
+        (f"{CHAT}/render", {}, {}, "render", 401),
+    ]
+    caplog.set_level(logging.INFO, "openai_harmony.serve")
+
+    async def run() -> str:
+        for path, body, headers, api, status in asking:
+            caplog.clear()
+            answer = await ask(app, path, body, headers=headers)
+            [record] = [one for one in caplog.records if one.getMessage() == "request"]
+            fields: dict[str, Any] = record.fields  # type: ignore[attr-defined]
+            found = fields["path"], fields["api"], fields["status"], answer.status
+            assert found == (path, api, status, status)
+            assert fields["request"] == answer.headers["x-request-id"]
+            assert fields["error"]
+            assert "guess" not in json.dumps(fields)
+        return (await ask(app, "/metrics", headers=key)).body.decode()
+
+    found = asyncio.run(run())
+    for (api, status), count in Counter((api, status) for *_, api, status in asking).items():
+        assert f'harmony_requests_total{{api="{api}",status="{status}"}} {count}.0' in found
 
 
 @pytest.mark.parametrize("contents", [False, True])

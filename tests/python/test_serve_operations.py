@@ -265,10 +265,17 @@ def test_check(records: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert cli.main(["serve", *arguments]) == 0
     assert capsys.readouterr().out.splitlines() == [
         "ok    listens on 127.0.0.1, port 0",
-        "ok    no API keys: all clients that connect may ask",
+        "ok    no API keys: anyone who can connect can use it",
         "ok    stores responses for 30 days",
         f"ok    engine: replay at {records} with gpt-oss-20b, 131,072 tokens",
     ]
+    for engine, model, said in (
+        ("none", (), "any model, 131,072 tokens"),
+        ("none=4096", ("--model", "gpt-oss-120b"), "gpt-oss-120b, 4,096 tokens"),
+    ):
+        assert cli.main(["serve", "--engine", engine, *model, "--port", "0", "--check"]) == 0
+        line = capsys.readouterr().out.splitlines()[-1]
+        assert line == f"ok    no engine: renders and derenders for {said}"
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = str(other.getsockname()[1])
         bad = ["--engine", "vllm=http://127.0.0.1:9", "--store", f"{tmp_path}/no/x", "--port", port]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import random
 from collections.abc import Callable
 from typing import Any
@@ -13,10 +14,13 @@ import pytest
 pytest.importorskip("prometheus_client")
 pytest.importorskip("sqlalchemy")
 pytest.importorskip("starlette")
+pytest.importorskip("uvicorn")
 
 from gateways import ENCODING, Answer, ask, tokens
 from openai_harmony import serve
 from openai_harmony.interop import chat_completions
+from openai_harmony.serve.run import greeting
+from openai_harmony.serve.settings import Settings
 
 CHAT, TEXTS = "/v1/chat/completions", "/v1/completions"
 USER = [{"role": "user", "content": "Hi"}]
@@ -741,6 +745,40 @@ class TestDoor:
         answer = asked(CHAT, {"messages": USER})
         assert answer.status == 501
         assert "no engine" in answer.json()["error"]["message"]
+
+    def test_figures(self, caplog: pytest.LogCaptureFixture) -> None:
+        """Renderings have a name of their own, and no error is an engine's."""
+        made = app()
+        caplog.set_level(logging.INFO, "openai_harmony.serve")
+        texts = {"prompt": ["Hi", [1, 2, 3]]}
+        bodies = [(f"{CHAT}/render", {"messages": USER}), (f"{TEXTS}/render", texts)]
+        answers = [asked(path, body, made).json() for path, body in bodies]
+        expected = [len(answers[0]["token_ids"]), sum(len(one["token_ids"]) for one in answers[1])]
+        whole(tokens(ANSWER))
+        for path in (CHAT, TEXTS):
+            assert asked(path, {"messages": USER, "prompt": "Hi"}, made).status == 501
+        records = [one for one in caplog.records if one.getMessage() == "request"]
+        found = [one.fields for one in records]  # type: ignore[attr-defined]
+        kinds = ["render", "render", "derender", "chat_completions", "chat_completions"]
+        assert [one["api"] for one in found] == kinds
+        assert [one["prompt_tokens"] for one in found[:2]] == expected
+        figures = asyncio.run(ask(made, "/metrics")).body.decode()
+        assert 'harmony_requests_total{api="render",status="200"} 2.0' in figures
+        total = sum(one["prompt_tokens"] for one in found)
+        assert f"harmony_prompt_tokens_total {total}.0" in figures
+        assert "harmony_engine_errors_total{" not in figures
+
+    def test_the_request_to_try_can_be_answered(self) -> None:
+        without = "harmony serve: http://127.0.0.1:8000 without an engine, to render only"
+        before = "harmony serve: http://127.0.0.1:8000 in front of replay=x.jsonl"
+        for engine, said, path in (
+            ("none", without, f"{CHAT}/render"),
+            ("none=4096", without, f"{CHAT}/render"),
+            ("replay=x.jsonl", before, CHAT),
+        ):
+            where, line = greeting(Settings(engine=engine), 8000, keys=False)
+            assert where == said
+            assert line.startswith(f"try it: curl http://127.0.0.1:8000{path} ")
 
     def test_keys_and_hosts(self, monkeypatch: pytest.MonkeyPatch) -> None:
         body = {"messages": USER}

@@ -29,7 +29,7 @@ from openai_harmony.serve.health import Health
 from openai_harmony.serve.journal import LOG
 from openai_harmony.serve.models import model, models
 from openai_harmony.serve.openapi import described
-from openai_harmony.serve.refusals import REFUSALS, RefusedError, api_of, refusal
+from openai_harmony.serve.refusals import REFUSALS, RefusedError
 from openai_harmony.serve.render.endpoints import RenderEndpoints
 from openai_harmony.serve.settings import Settings
 from openai_harmony.serve.store import Store
@@ -47,11 +47,15 @@ def application(engine: Engine | None, configuration: Configuration) -> Starlett
     cors = Middleware(
         CORSMiddleware, allow_origins=settings.origins, allow_methods=["*"], allow_headers=["*"]
     )
+    keeper = Middleware(Doorkeeper, door=door, refuse=gateway.refuse)
     made = Starlette(
         routes=described(_routes(gateway, store)),
-        middleware=[*([cors] if settings.origins else []), Middleware(Doorkeeper, door=door)],
+        middleware=[*([cors] if settings.origins else []), keeper],
         lifespan=partial(_lifespan, gateway, store),
-        exception_handlers={HTTPException: _no_such_path, Exception: _fault},
+        exception_handlers={
+            HTTPException: partial(_no_such_path, gateway),
+            Exception: partial(_fault, gateway),
+        },
     )
     made.state.gateway, made.state.store, made.state.door = gateway, store, door
     return made
@@ -158,7 +162,7 @@ class Endpoints:
         """``GET /v1/models/NAME``: any name is answered by the one model that there is."""
         name = request.path_params["name"]
         if not name:
-            return refusal("chat_completions", RefusedError("the model has no name", 404))
+            return await self._gateway.refuse(request, RefusedError("the model has no name", 404))
         return JSONResponse(model(name, self._gateway.engine.context))
 
     async def ollama_chat(self, request: Request) -> Response:
@@ -185,7 +189,7 @@ class Endpoints:
             with ExitStack() as held:
                 body, _ = await self._gateway.bodies.read(request, held)
         except REFUSALS as error:
-            return refusal("ollama", error)
+            return await self._gateway.refuse(request, error)
         return JSONResponse(ollama_api.show(self._named(body), self._gateway.engine.context))
 
     async def ollama_tags(self, request: Request) -> Response:
@@ -237,17 +241,16 @@ class HealthEndpoints:
         return PlainTextResponse("live")
 
 
-async def _no_such_path(request: Request, error: Exception) -> Response:
+async def _no_such_path(gateway: Gateway, request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
     reason = "method" if status == 405 else "path"
     text = f"no such {reason}: {request.method} {request.url.path}"
-    response = refusal(api_of(request.scope), RefusedError(text, status))
+    response = await gateway.refuse(request, RefusedError(text, status))
     response.headers.update(getattr(error, "headers", None) or {})  # the methods that there are
     return response
 
 
-async def _fault(request: Request, error: Exception) -> Response:
+async def _fault(gateway: Gateway, request: Request, error: Exception) -> Response:
     if isinstance(error, ClientDisconnect):
         return Response(status_code=499)
-    LOG.error("a fault of this server", exc_info=error)
-    return refusal(api_of(request.scope), error)
+    return await gateway.refuse(request, error)

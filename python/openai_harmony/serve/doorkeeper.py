@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import hmac
+from collections.abc import Awaitable, Callable
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from openai_harmony.serve.configuration import Configuration, digest
-from openai_harmony.serve.refusals import RefusedError, api_of, path_of, refusal
+from openai_harmony.serve.refusals import RefusedError, path_of
 from openai_harmony.serve.render.endpoints import SUFFIXES
 from openai_harmony.serve.settings import LOOPBACK
+
+Refuse = Callable[[Request, Exception], Awaitable[Response]]
+"""Answers a request with an error, and records that."""
 
 _OPEN = ("/health", "/ready", "/live", "/")
 """Paths that need no key: whoever watches over the server asks them."""
@@ -45,9 +51,9 @@ class Doorkeeper:
     of the key, by which stored responses are kept apart.
     """
 
-    def __init__(self, app: ASGIApp, door: Door) -> None:
-        """Before this application."""
-        self._app, self._door = app, door
+    def __init__(self, app: ASGIApp, door: Door, refuse: Refuse) -> None:
+        """Before this application; ``refuse`` answers those that are not let in."""
+        self._app, self._door, self._refuse = app, door, refuse
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers with an error, or passes the request on."""
@@ -57,7 +63,7 @@ class Doorkeeper:
         try:
             scope.setdefault("state", {})["owner"] = self._owner(scope)
         except RefusedError as error:
-            await refusal(api_of(scope), error)(scope, receive, send)
+            await (await self._refuse(Request(scope), error))(scope, receive, send)
             return
         await self._app(scope, receive, send)
 

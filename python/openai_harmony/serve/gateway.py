@@ -30,10 +30,18 @@ from openai_harmony.serve.bodies import Bodies, is_quick
 from openai_harmony.serve.constraint import Constraint, constraint_of
 from openai_harmony.serve.engine_fields import OF_REQUESTS, OF_SAMPLING, engine_fields
 from openai_harmony.serve.engines import Engine, EngineError, SampleRequest, connect
+from openai_harmony.serve.engines.none import NoEngine
 from openai_harmony.serve.journal import LOG, Journal, Record
 from openai_harmony.serve.limits import Limits
 from openai_harmony.serve.passed_on import limited
-from openai_harmony.serve.refusals import REFUSALS, RefusedError, path_of, refusal, request_id
+from openai_harmony.serve.refusals import (
+    REFUSALS,
+    RefusedError,
+    api_of,
+    path_of,
+    refusal,
+    request_id,
+)
 from openai_harmony.serve.sampling import begin, go_on, requests
 from openai_harmony.serve.settings import Settings
 from openai_harmony.serve.streaming import (
@@ -163,6 +171,14 @@ class Gateway:
                 response.headers["request-id"] = record.id
         return response
 
+    async def refuse(self, request: Request, error: Exception) -> Response:
+        """An error, in the log and the metrics, too."""
+
+        async def refused(*_: object) -> Response:
+            raise error
+
+        return await self.recorded(request, api_of(request.scope), refused)
+
     async def _answer(
         self, call: Call, request: Request, record: Record, stack: AsyncExitStack
     ) -> Response:
@@ -221,7 +237,8 @@ class Gateway:
         record.error = str(getattr(error, "reason", error))
         if not isinstance(error, REFUSALS):
             LOG.error("a fault of this server", exc_info=error)
-        if isinstance(error, EngineError) and not any(one.broke for one in record.answers):
+        counts = any(one.broke for one in record.answers)  # each of them is counted itself
+        if isinstance(error, EngineError) and not (counts or isinstance(self.engine, NoEngine)):
             record.engine_status = error.status
         return refusal(record.api, error)
 
@@ -245,7 +262,7 @@ class Gateway:
             headers = {"request-id": request_id()} if call.api == "anthropic" else None
             return JSONResponse({**about, "input_tokens": prompt}, headers=headers)
         except REFUSALS as error:
-            return refusal(call.api, error)
+            return await self.refuse(request, error)
 
     async def _prepared(
         self, call: Call, body: Body, size: int, headers: dict[str, str]

@@ -36,6 +36,9 @@ LOG = logging.getLogger("openai_harmony.serve")
 _MOST_NAMED = 1000
 """How many keywords that grammars do not hold are logged: clients may send any number."""
 
+_RENDERING = ("render", "derender")
+"""What ends the paths that ask no engine, and names them in the log and the metrics."""
+
 _WRITER = json.JSONEncoder(ensure_ascii=False)
 _SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
 
@@ -52,6 +55,8 @@ class Record:
     """Seconds from the beginning to the first token."""
     status: int = 0
     prompt: Sequence[int] = ()
+    rendered: int = 0
+    """The tokens of a prompt that was rendered only, which is not kept."""
     answers: list[Answer] = field(default_factory=list)
     stream: bool = False
     client_left: bool = False
@@ -73,13 +78,13 @@ class Record:
         broke = next((answer.broke for answer in self.answers if answer.broke), None)
         made: dict[str, Any] = {
             "request": self.id,
-            "api": self.api,
+            "api": self.api if (last := self.path.rpartition("/")[2]) not in _RENDERING else last,
             "path": self.path,
             "status": self.status,
             "stream": self.stream,
             "seconds": round(time.perf_counter() - self.began, 4),
             "first_token": None if self.first_token is None else round(self.first_token, 4),
-            "prompt_tokens": len(self.prompt),
+            "prompt_tokens": len(self.prompt) or self.rendered,
             "completion_tokens": sum(reply.usage.completion_tokens for reply in replies),
             "stop": [answer.reason for answer in self.answers],
             "repairs": dict(
@@ -187,7 +192,7 @@ class Journal:
         self._running.dec()
         del self._running_records[record.id]
         fields = record.fields(self.contents)
-        self._requests.labels(record.api, str(record.status)).inc()
+        self._requests.labels(fields["api"], str(record.status)).inc()
         self._prompt.inc(fields["prompt_tokens"])
         self._sampled.inc(fields["completion_tokens"])
         self._seconds.observe(fields["seconds"])

@@ -22,6 +22,7 @@ from openai_harmony.serve.application import application, open_store, take
 from openai_harmony.serve.configuration import Configuration, Source
 from openai_harmony.serve.connections import Connection, OutOfDescriptors, limit
 from openai_harmony.serve.engines import EngineError
+from openai_harmony.serve.engines.none import NoEngine
 from openai_harmony.serve.gateway import connected
 from openai_harmony.serve.journal import LOG, forget_the_dead, log_to_stderr
 from openai_harmony.serve.settings import Settings
@@ -213,9 +214,12 @@ def greeting(settings: Settings, port: int, keys: bool) -> list[str]:
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     address = f"http://{'127.0.0.1' if host in ('0.0.0.0', '[::]') else host}:{port}"
     header = ' -H "Authorization: Bearer $KEY"' if keys else ""
+    place, path = f"in front of {settings.engine}", "/v1/chat/completions"
+    if settings.engine.partition("=")[0] == "none":
+        place, path = "without an engine, to render only", f"{path}/render"
     return [
-        f"harmony serve: {address} in front of {settings.engine}",
-        f"try it: curl {address}/v1/chat/completions -H 'Content-Type: application/json'{header} "
+        f"harmony serve: {address} {place}",
+        f"try it: curl {address}{path} -H 'Content-Type: application/json'{header} "
         '-d \'{"messages": [{"role": "user", "content": "Hello"}]}\'',
     ]
 
@@ -230,7 +234,7 @@ def check(settings: Settings) -> list[tuple[bool, str]]:
         _checked_address(settings),
         (
             True,
-            f"API keys: {len(keys)}" if keys else "no API keys: all clients that connect may ask",
+            f"API keys: {len(keys)}" if keys else "no API keys: anyone who can connect can use it",
         ),
         _checked_store(settings),
         asyncio.run(_checked_engine(settings)),
@@ -262,8 +266,10 @@ async def _checked_engine(settings: Settings) -> tuple[bool, str]:
         try:
             await engine.check()
             model = settings.model or engine.model or "a model without a name"
-            where = f"{engine.name} at {engine.address}"
-            return True, f"engine: {where} with {model}, {engine.context:,} tokens"
+            where = f"engine: {engine.name} at {engine.address} with {model}"
+            if isinstance(engine, NoEngine):
+                where = f"no engine: renders and derenders for {settings.model or 'any model'}"
+            return True, f"{where}, {engine.context:,} tokens"
         finally:
             await engine.aclose()
     except EngineError as error:

@@ -13,7 +13,7 @@ from openai_harmony.interop.turn import Turn
 from openai_harmony.serve.answers import Keep
 from openai_harmony.serve.gateway import Call, Gateway
 from openai_harmony.serve.journal import LOG
-from openai_harmony.serve.refusals import RefusedError, refusal
+from openai_harmony.serve.refusals import RefusedError
 from openai_harmony.serve.store import Store, StoreError
 from openai_harmony.serve.threads import in_thread
 
@@ -51,7 +51,7 @@ class StoredResponses:
         """``GET /v1/responses/ID``."""
         if request.query_params.get("stream", "false") != "false":
             error = RefusedError("stream: a stored response is given whole", path="stream")
-            return refusal("responses", error)
+            return await self._gateway.refuse(request, error)
         return await self._found(request, "response")
 
     async def delete(self, request: Request) -> Response:
@@ -79,7 +79,7 @@ class StoredResponses:
         except RefusedError as error:
             if isinstance(error, StoreError):
                 LOG.error("%s: %s", error, error.reason)
-            return refusal("responses", error)
+            return await self._gateway.refuse(request, error)
 
     def _read(self, owner: str, body: Body) -> Turn:
         """A turn, with what was said before."""

@@ -27,5 +27,15 @@ class NoEngine:
 
     async def sample(self, request: SampleRequest) -> AsyncGenerator[Sampled, None]:
         """Raises ``EngineError``."""
-        raise EngineError("this server has no engine: it renders and derenders only", 501)
+        raise _no_engine()
         yield Sampled([])
+
+    async def pass_on(
+        self, path: str, body: bytes, headers: dict[str, str]
+    ) -> tuple[int, str, AsyncGenerator[bytes, None]]:
+        """Raises ``EngineError``."""
+        raise _no_engine()
+
+
+def _no_engine() -> EngineError:
+    return EngineError("this server has no engine: it renders and derenders only", 501)

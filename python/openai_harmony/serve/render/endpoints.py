@@ -21,11 +21,11 @@ from openai_harmony.serve.bodies import LARGE, is_quick
 from openai_harmony.serve.gateway import Gateway
 from openai_harmony.serve.journal import Record
 from openai_harmony.serve.refusals import RefusedError, path_of
-from openai_harmony.serve.render.prompts import of_texts, of_turn, request_id
+from openai_harmony.serve.render.prompts import of_texts, of_turn, prompts_of, request_id
 from openai_harmony.serve.threads import in_thread
 
-Work = Callable[[Body, str | None], bytes]
-"""From a body and the header ``x-request-id`` to the answer's JSON."""
+Work = Callable[[Body, str | None, Record], bytes]
+"""From a body and the header ``x-request-id`` to the answer's JSON; the record learns of tokens."""
 
 SUFFIXES = ("/render", "/derender")
 """How the paths of this module end."""
@@ -88,24 +88,23 @@ class RenderEndpoints:
             if kind != "application/json":
                 raise RefusedError("the content type is not application/json")
             with ExitStack() as held:
-                made = await self._made(work, request, held)
+                made = await self._made(work, request, record, held)
         except (RefusedError, HarmonyError) as error:
             status = error.status if isinstance(error, RefusedError) else 400
             path = str(getattr(error, "path", "") or "")
             return _refused(record, str(error), status, path)
         return Response(made, media_type="application/json")
 
-    async def _made(self, work: Work, request: Request, held: ExitStack) -> bytes:
+    async def _made(self, work: Work, request: Request, record: Record, held: ExitStack) -> bytes:
         bodies, path = self._gateway.bodies, path_of(request.scope)
         header = request.headers.get("x-request-id")
         raw = await bodies.received(request, held)
         if len(raw) >= LARGE:
             # In one go: two threads would cost more than most of the work.
-            return await in_thread(lambda: work(bodies.parsed(raw, path), header))
+            return await in_thread(lambda: work(bodies.parsed(raw, path), header, record))
         body = bodies.parsed(raw, path)
-        return (
-            work(body, header) if is_quick(body, len(raw)) else await in_thread(work, body, header)
-        )
+        given = body, header, record
+        return work(*given) if is_quick(body, len(raw)) else await in_thread(work, *given)
 
     def _known(self, model: str | None) -> str:
         """The model's name. ``RefusedError`` for another, where one is known."""
@@ -116,7 +115,7 @@ class RenderEndpoints:
         return model or gateway.model
 
     def _render(
-        self, prefix: str, read: Callable[..., Any], body: Body, header: str | None
+        self, prefix: str, read: Callable[..., Any], body: Body, header: str | None, record: Record
     ) -> bytes:
         gateway = self._gateway
         self._known(body.text("model"))
@@ -125,16 +124,21 @@ class RenderEndpoints:
             raise RefusedError(f"{name}: rendering has no stored responses", path=name)
         turn = read(body, prompts=self._prompts)
         prompt = turn.prompt_json(gateway.encoding)
+        record.rendered = prompt.count(b",") + 1
         identity = request_id(prefix, body, header)
         return of_turn(turn, prompt, body, identity, gateway.engine.context)
 
-    def _render_texts(self, body: Body, header: str | None) -> bytes:
+    def _render_texts(self, body: Body, header: str | None, record: Record) -> bytes:
         self._known(body.text("model"))
         gateway = self._gateway
+        prompts = prompts_of(body, gateway.encoding)
+        record.rendered = sum(map(len, prompts))
         identity = request_id("cmpl", body, header)
-        return of_texts(body, gateway.encoding, identity, gateway.engine.context)
+        return of_texts(prompts, body, identity, gateway.engine.context)
 
-    def _derender(self, kind: Literal["chat", "texts"], body: Body, header: str | None) -> bytes:
+    def _derender(
+        self, kind: Literal["chat", "texts"], body: Body, header: str | None, record: Record
+    ) -> bytes:
         gateway = self._gateway
         model = self._known(body.text("model"))
         context, now = gateway.engine.context, int(time.time())

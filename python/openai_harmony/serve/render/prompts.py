@@ -54,9 +54,8 @@ def of_turn(turn: Turn, prompt: bytes, body: Body, identity: str, context: int) 
     return _request(identity, prompt, sampled, body, given, turn.stream, about, parser)
 
 
-def of_texts(body: Body, encoding: HarmonyEncoding, identity: str, context: int) -> bytes:
+def of_texts(prompts: list[list[int]], body: Body, identity: str, context: int) -> bytes:
     """What an engine is given for each prompt of ``/v1/completions``."""
-    prompts = _prompts(body, encoding)
     given = engine_fields(body, OF_RENDERING)
     asked = engine_fields(body, OF_COMPLETIONS)
     stream, stop = asked.pop("stream", False), asked.pop("stop", [])
@@ -177,7 +176,7 @@ def _json(value: Any) -> bytes:
     return _WRITER.encode(value).encode(errors="replace")
 
 
-def _prompts(body: Body, encoding: HarmonyEncoding) -> list[list[int]]:
+def prompts_of(body: Body, encoding: HarmonyEncoding) -> list[list[int]]:
     """The prompts of a completion as tokens: a text, texts, ids, or lists of ids."""
     text = body.json("prompt")
     found = None if text is None else json.loads(text)
