@@ -32,6 +32,7 @@ from gateways import BODIES, HELLO, Answer, ask, says, tokens
 from openai_harmony import cli, serve
 from openai_harmony.serve import health, journal
 from openai_harmony.serve.configuration import Configuration
+from openai_harmony.serve.engines import KINDS
 from openai_harmony.serve.limits import Limits
 from openai_harmony.serve.refusals import RefusedError
 from openai_harmony.serve.settings import Settings, read_file
@@ -224,6 +225,36 @@ def test_settings_from_a_file(tmp_path: Path) -> None:
             read_file(file)
 
 
+def test_paths_in_a_file_are_relative_to_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there, elsewhere = tmp_path / "there", tmp_path / "elsewhere"
+    there.mkdir()
+    elsewhere.mkdir()
+    (there / "keys.txt").write_text("alpha\n")
+    file, url = there / "serve.toml", "sqlite:///x.sqlite"
+    monkeypatch.chdir(elsewhere)
+    for name, value, expected in (
+        ("api-key-file", "keys.txt", str(there / "keys.txt")),
+        ("api-key-file", "/etc/keys", "/etc/keys"),
+        ("store", "x.sqlite", str(there / "x.sqlite")),
+        ("store", "none", "none"),
+        ("store", url, url),
+        ("engine", "replay=x.jsonl", f"replay={there / 'x.jsonl'}"),
+        ("engine", "transformers=openai/gpt-oss-20b", "transformers=openai/gpt-oss-20b"),
+        ("model", "keys.txt", "keys.txt"),
+    ):
+        file.write_text(f'{name} = "{value}"\n')
+        assert read_file(file) == {name.replace("-", "_"): expected}
+        assert read_file(os.path.relpath(file)) == {
+            name.replace("-", "_"): expected.replace(str(there), "../there")
+        }
+    file.write_text('engine = "none"\napi-key-file = "keys.txt"\n')
+    assert len(Configuration.of(Settings(**read_file(file))).keys) == 1
+    with pytest.raises(OSError, match=r"api_key_file: keys\.txt: No such file or directory"):
+        Configuration.of(Settings(engine="none", api_key_file="keys.txt"))
+
+
 @pytest.mark.parametrize(
     ("named", "said"),
     [
@@ -253,6 +284,7 @@ def test_every_setting_is_a_flag(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         cli.main(["serve", "--help"])
     shown = capsys.readouterr().out
+    assert all(kind in shown.partition("Engines:")[2] for kind in KINDS)
     for field in dataclasses.fields(Settings):
         assert f"--{field.name.replace('_', '-')}" in shown
         assert " ".join(field.metadata["help"].split())[:30] in " ".join(shown.split())
@@ -480,6 +512,10 @@ def test_keys_and_configuration_are_read_again(records: Path, tmp_path: Path, wo
             keys.write_text("beta\n")
             config.write_text('max-answers = 2\nunsupported = "placeholder"\nport = 1\n')
             asked_again(process, log, "the configuration was read again")
+            told = [json.loads(line) for line in log.read_text().splitlines()]
+            [again] = [one for one in told if one["event"] == "the configuration was read again"]
+            assert again["changed"] == ["max-answers", "unsupported"]
+            assert (again["keys"], again["keys_added"], again["keys_removed"]) == (1, 1, 1)
             settle()
             assert running.result(60) == 200
         # The command line counts, so the port did not change; what only a start changes is said.
@@ -490,7 +526,7 @@ def test_keys_and_configuration_are_read_again(records: Path, tmp_path: Path, wo
             if "engine" not in wrong:  # which the command line has
                 asked_again(process, log, "the configuration stays as it is")
         config.write_text('max-answers = 1\nstore = "none"\nstore-days = 3\n')
-        asked_again(process, log, "these settings change only by a new start: store_days")
+        asked_again(process, log, "these settings change only by a new start: store-days")
         keys.write_text("")
         asked_again(process, log, "the configuration stays as it is")
         settle()

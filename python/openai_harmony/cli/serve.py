@@ -18,6 +18,14 @@ examples:
   harmony serve --engine replay=recorded.jsonl --check
   harmony serve --config serve.toml
 
+Engines:
+  vllm=URL  sglang=URL  llama.cpp=URL
+  completions=URL       another engine with OpenAI's /v1/completions
+  URL, auto=URL         finds out which of them answers there
+  transformers=MODEL    a model in this process
+  replay=FILE           recorded output, without a model
+  none, none=TOKENS     no engine: renders only, for a context of TOKENS
+
 A configuration file has the same names, without the dashes before them:
   engine = "sglang=http://127.0.0.1:30000"
   max-running = 64

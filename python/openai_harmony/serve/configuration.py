@@ -41,6 +41,8 @@ def api_keys(file: str | None) -> list[str]:
             text = Path(file).read_text(encoding="utf-8-sig")
         except UnicodeDecodeError:
             raise ValueError(f"api_key_file: {file} is not text in UTF-8") from None
+        except OSError as error:
+            raise OSError(f"api_key_file: {file}: {error.strerror}") from error
         found = []
         for at, line in enumerate(map(str.strip, text.splitlines()), 1):
             if not line or line.startswith("#"):
@@ -122,9 +124,15 @@ class Source:
             LOG.error("the configuration stays as it is: %s", error)
             return None
         if fixed:
-            LOG.warning("these settings change only by a new start: %s", ", ".join(fixed))
-        changed = _different(before, settings)
-        about = {"keys": len(found.keys), "changed": changed}
+            names = ", ".join(map(_in_files, fixed))
+            LOG.warning("these settings change only by a new start: %s", names)
+        old, new = set(self._current.keys), set(found.keys)
+        about = {
+            "changed": [_in_files(name) for name in _different(before, settings)],
+            "keys": len(found.keys),
+            "keys_added": len(new - old),
+            "keys_removed": len(old - new),
+        }
         LOG.info("the configuration was read again", extra={"fields": about})
         self._current = found
         return found
@@ -133,6 +141,11 @@ class Source:
 def _different(before: Settings, after: Settings) -> list[str]:
     names = [field.name for field in dataclasses.fields(Settings)]
     return [name for name in names if getattr(before, name) != getattr(after, name)]
+
+
+def _in_files(name: str) -> str:
+    """A setting's name as the command line and the file have it."""
+    return name.replace("_", "-")
 
 
 def _fixed(before: Settings, after: Settings) -> list[str]:

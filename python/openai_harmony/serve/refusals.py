@@ -42,7 +42,7 @@ def refusal(api: Api, error: Exception) -> JSONResponse:
     if not isinstance(error, (*REFUSALS, InvalidRequestError)):
         error = RuntimeError("the server failed; its log says how")
     found = error_body(api, error, status)
-    headers = {"retry-after": str(after or 1)} if found.status == 429 else {}
+    headers = {"retry-after": str(after or 1)} if found.status in (429, 503) else {}
     if api == "anthropic":
         headers["request-id"] = request_id()
     return JSONResponse(found.body, found.status, headers=headers)

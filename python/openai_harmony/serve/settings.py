@@ -45,7 +45,9 @@ class Settings:
     request_timeout: float = _setting(3600.0, "seconds that an answer may take")
     body_timeout: float = _setting(60.0, "seconds that a request's body may take to arrive")
     header_timeout: float = _setting(30.0, "seconds that a request's head may take to arrive")
-    client_timeout: float = _setting(60.0, "seconds that a client may read nothing of its answer")
+    client_timeout: float = _setting(
+        60.0, "seconds before a client that stops reading is disconnected"
+    )
     drain_timeout: float = _setting(30.0, "seconds running answers get at shutdown")
     max_body: int = _setting(32 * 2**20, "bytes of a request's body")
     max_bodies: int = _setting(256 * 2**20, "bytes of all bodies that arrive or wait at a time")
@@ -116,8 +118,8 @@ class Settings:
         """Raises ``ValueError`` if other machines could ask without a key."""
         if self.host not in LOOPBACK and not keys and not self.allow_anonymous:
             raise ValueError(
-                f"host: {self.host} can be reached from other machines: give api_key_file, or set "
-                "HARMONY_API_KEYS, or allow_anonymous if something before this server asks for keys"
+                f"host: {self.host} can be reached from other machines: pass --api-key-file, set "
+                "HARMONY_API_KEYS, or pass --allow-anonymous if a proxy checks keys"
             )
 
 
@@ -151,6 +153,8 @@ def _refuse_number(name: str, value: float) -> None:
 def read_file(path: str | Path) -> dict[str, Any]:
     """The settings in a TOML file; dashes in names are underscores.
 
+    Paths in it are relative to its folder.
+
     ``ValueError`` for what is no setting or no TOML, ``OSError`` if it cannot be read.
     """
     toml = needed("tomllib" if sys.version_info >= (3, 11) else "tomli", "serve")
@@ -169,8 +173,22 @@ def read_file(path: str | Path) -> dict[str, Any]:
             raise ValueError(f"{path}: {name} is not a setting (known: {shown}){meant}")
         if plain in made:
             raise ValueError(f"{path}: {name} is set twice, with dashes and with underscores")
-        made[plain] = value
+        made[plain] = _placed(plain, value, Path(path).parent)
     return made
+
+
+def _placed(name: str, value: Any, folder: Path) -> Any:
+    """A setting of a file in this folder: files that it names are relative to it.
+
+    URLs and models are left: a URL of SQLite says itself where it is, and a model's name looks like
+    a path.
+    """
+    if not isinstance(value, str) or not value:
+        return value
+    if name == "engine" and value.startswith("replay="):
+        return f"replay={folder / value.removeprefix('replay=')}"
+    is_file = name == "api_key_file" or (name == "store" and value != "none" and "://" not in value)
+    return str(folder / value) if is_file else value
 
 
 def kinds() -> dict[str, type]:

@@ -151,7 +151,7 @@ class SimulatedResponse:
             await asyncio.sleep(self._timeout)
             raise ClientError("is too slow: no answer in time", 504)
         if fault == "reset":
-            raise ClientError("broke off: ClientOSError", 502)
+            raise ClientError("closed the connection", 502)
 
     def _raw(self) -> bytes:
         sampled = self._plan.sampled[: self._most]
