@@ -514,7 +514,7 @@ def test_keys_and_configuration_are_read_again(records: Path, tmp_path: Path, wo
             asked_again(process, log, "the configuration was read again")
             told = [json.loads(line) for line in log.read_text().splitlines()]
             [again] = [one for one in told if one["event"] == "the configuration was read again"]
-            assert again["changed"] == ["max-answers", "unsupported"]
+            assert sorted(again["changed"]) == ["max-answers", "unsupported"]
             assert (again["keys"], again["keys_added"], again["keys_removed"]) == (1, 1, 1)
             settle()
             assert running.result(60) == 200
