@@ -162,7 +162,7 @@ BAD: list[tuple[Any, str]] = [
     ({"messages": [{"role": "usr", "content": "x"}]}, 'messages[0].role: unknown role "usr"'),
     ({"messages": [{"role": "user", "content": 3, "channel": "x"}]}, "(in messages[0])"),
     ({"input": [{"type": "image"}]}, 'input[0].type: unknown type of an item "image"'),
-    ({"messages": [{}] * 100_001}, "in: messages: 100,001 of them, more than the 100,000 that are"),
+    ({"messages": [{}] * 100_001}, "in: messages: 100,001 messages; the limit is 100,000"),
     ([], "in: tokens: empty"),
     ([1, 2, 2**32], "in: tokens[2]: 4294967296 is not a token id"),
     ([1, "x"], "in: tokens[1]: expected a token id, got str"),

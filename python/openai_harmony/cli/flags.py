@@ -34,7 +34,7 @@ _COUNT = {"type": number, "metavar": "N"}
 
 RENDERING: Flags = {
     "header_style": _choice(
-        "where calls name the tool",
+        "where a call's header names the tool",
         "recipient_in_role",
         "recipient_in_channel",
         "result_in_channel",
@@ -58,16 +58,18 @@ MASK: Flags = {
 
 ROWS: Flags = {
     "format": _choice(
-        "what rows are (harmony)", "harmony", "chat", "preference", "anthropic", "responses"
+        "the form of the rows (harmony)", "harmony", "chat", "preference", "anthropic", "responses"
     ),
     "map": Flag(
         "read a column as another, prompt=text",
         {"type": pair, "metavar": "NAME=COLUMN", "action": "append"},
     ),
-    "markers": _choice("what marks of chat formats are in an answer (checked)", "checked", "text"),
-    "examples": _choice("one example of each (conversation)", "conversation", "turns"),
-    "max_tokens": Flag("the most tokens of an example", _COUNT),
-    "overflow": _choice("what becomes of a longer one (error)", "error", "drop", "truncate_turns"),
+    "markers": _choice(
+        "how marks of chat formats in answers are taken (checked)", "checked", "text"
+    ),
+    "examples": _choice("one example for each (conversation)", "conversation", "turns"),
+    "max_tokens": Flag("the longest example, in tokens", _COUNT),
+    "overflow": _choice("what happens to longer ones (error)", "error", "drop", "truncate_turns"),
     "date": Flag(
         "the date in the system message of chat rows (none)",
         {"type": date, "metavar": "YYYY-MM-DD"},

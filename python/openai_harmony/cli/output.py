@@ -12,7 +12,7 @@ from pathlib import Path
 def add_output(parser: argparse.ArgumentParser, *formats: str) -> None:
     """``--to`` and ``--output``."""
     writing = parser.add_argument_group("writing").add_argument
-    writing("--to", choices=formats, default=formats[0], help=f"what is written ({formats[0]})")
+    writing("--to", choices=formats, default=formats[0], help=f"output format ({formats[0]})")
     writing("-o", "--output", metavar="OUT", help="a file instead of standard output")
 
 

@@ -29,7 +29,7 @@ Engines:
 A configuration file has the same names, without the dashes before them:
   engine = "sglang=http://127.0.0.1:30000"
   max-running = 64
-Keys can also be given in the environment: HARMONY_API_KEYS, with commas between them.
+API keys may also come from the environment: HARMONY_API_KEYS, separated by commas.
 """
 
 

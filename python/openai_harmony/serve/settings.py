@@ -35,13 +35,13 @@ class Settings:
     ValueError: port: expected int, got '8000'
     """
 
-    engine: str = _setting("", "what samples: KIND=PLACE, as vllm=http://127.0.0.1:8001")
-    model: str | None = _setting(None, "the model's name in lists (as the engine has it)")
+    engine: str = _setting("", "the engine: its URL, or KIND=PLACE as vllm=http://127.0.0.1:8001")
+    model: str | None = _setting(None, "the model's name in model lists (the engine's own)")
     host: str = _setting("127.0.0.1", "the address to listen on")
     port: int = _setting(8000, "the port; 0: a free one")
     workers: int = _setting(1, "how many processes")
-    engine_key: str | None = _setting(None, "an API key that the engine wants")
-    engine_timeout: float = _setting(600.0, "seconds that the engine may be silent")
+    engine_key: str | None = _setting(None, "the API key for the engine")
+    engine_timeout: float = _setting(600.0, "seconds the engine may send nothing")
     request_timeout: float = _setting(3600.0, "seconds that an answer may take")
     body_timeout: float = _setting(60.0, "seconds that a request's body may take to arrive")
     header_timeout: float = _setting(30.0, "seconds that a request's head may take to arrive")
@@ -59,18 +59,20 @@ class Settings:
     )
     spelled_markers: bool = _setting(False, "read markers that ordinary tokens spell (fine-tunes)")
     max_answers: int = _setting(16, "answers (`n`) of a request")
-    max_running: int = _setting(1024, "requests that are answered at a time")
+    max_running: int = _setting(1024, "requests answered at a time")
     max_waiting: int = _setting(1024, "requests in the queue; others get status 429")
-    queue_timeout: float = _setting(60.0, "seconds that a request waits for its turn")
+    queue_timeout: float = _setting(60.0, "seconds a request waits in the queue")
     api_key_file: str | None = _setting(None, "a file of API keys, one a line")
     allow_anonymous: bool = _setting(False, "accept requests without a key from other machines")
     allow_anonymous_render: bool = _setting(
-        False, "no API keys for /render and /derender, whatever the host's name"
+        False, "accept /render and /derender without a key, under any host name"
     )
     render_prompts: str = _setting(
-        "vllm-0.33", "whose prompts /render makes: vllm-0.33, or harmony for this library's"
+        "vllm-0.33", "the prompts of /render: vllm-0.33, or harmony (this library's)"
     )
-    cors: str | None = _setting(None, "origins of web pages that may ask, with commas; * for all")
+    cors: str | None = _setting(
+        None, "origins of web pages that may call it, separated by commas; * for all"
+    )
     store: str = _setting("none", "where responses are kept: none, a SQLite file, SQLAlchemy URL")
     store_days: float = _setting(30.0, "days that a response is kept after its last use")
     log_contents: bool = _setting(False, "log prompts and answers, too")
