@@ -197,7 +197,10 @@ class TestPreferences:
         expected = render(rows, format="preference").to_arrow("dpo").to_pylist()
         assert [row for shard in shards for row in shard.to_pylist()] == expected
         for wrong in ({"columns": "trl"}, {"format": "chat"}):
-            with pytest.raises(ValueError, match="^columns: the format 'preference' and the columns 'dpo' and 'kto' need"):
+            with pytest.raises(
+                ValueError,
+                match="^columns: the format 'preference' and the columns 'dpo' and 'kto' need",
+            ):
                 write_dataset([path], tmp_path / "no", **{**options, **wrong})
         with pytest.raises(ValueError, match="^format: Megatron's files have no place"):
             write_dataset([path], tmp_path / "no.bin", format="preference")
