@@ -23,6 +23,7 @@ from gateways import ENCODING, HELLO, tokens
 from openai_harmony import WrongTypeError, serve
 from openai_harmony.interop import EngineReader, TokenLogprob
 from openai_harmony.serve.engines import EngineError, Sampled, SampleRequest, connect
+from openai_harmony.serve.engines.client import Client, ClientError
 
 TOKENS = tokens(HELLO)
 EMOJI = tokens("<|channel|>final<|message|>a🤗b🏳️‍🌈 ok<|return|>")
@@ -531,3 +532,35 @@ class TestAnEngineOfOnesOwn:
     def test_is_no_engine_at_all(self, engine: Any) -> None:
         with pytest.raises(ValueError, match="^engine: "):
             serve.app(engine)
+
+
+@pytest.mark.parametrize(
+    ("sent", "said"),
+    [
+        (b"", "closed the connection"),
+        (b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf", "closed the connection"),
+        (b"HTTP/1.1 200 OK\r\n", "closed the connection"),
+        (b"not HTTP at all\r\n\r\n", "sent invalid HTTP"),
+    ],
+)
+def test_an_engine_that_hangs_up_is_told_without_names_of_python(sent: bytes, said: str) -> None:
+    async def say(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(sent)
+        await writer.drain()
+        writer.close()
+
+    async def ask(client: Client) -> None:
+        async with client.post("/", b"{}", {}) as response:
+            while await response.read():
+                pass
+
+    async def run() -> None:
+        async with await asyncio.start_server(say, "127.0.0.1", 0) as server:
+            client = Client(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", 60, None)
+            with pytest.raises(ClientError, match=f"^{said}$") as caught:
+                await ask(client)
+            assert caught.value.status == 502
+            await client.aclose()
+
+    asyncio.run(run())

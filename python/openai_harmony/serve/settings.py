@@ -65,10 +65,11 @@ class Settings:
     api_key_file: str | None = _setting(None, "a file of API keys, one a line")
     allow_anonymous: bool = _setting(False, "accept requests without a key from other machines")
     allow_anonymous_render: bool = _setting(
-        False, "accept /render and /derender without a key, under any host name"
+        False, "accept /v1/…/render and /derender without a key, under any host name"
     )
     render_prompts: str = _setting(
-        "vllm-0.33", "the prompts of /render: vllm-0.33, or harmony (this library's)"
+        "vllm-0.33",
+        "the prompts of /v1/…/render: vllm-0.33, or harmony (this library's)",
     )
     cors: str | None = _setting(
         None, "origins of web pages that may call it, separated by commas; * for all"
