@@ -195,8 +195,9 @@ class GrammarOptions(TypedDict, total=False):
         Option(
             "few",
             """``"few"``: as the guide has them and the renderer writes them; ``"all"``: as models
-            write them, too, without the blank in front of ``<|constrain|>``, or with the type
-            only ``json`` or ``code``.""",
+            write them, too, without the blank in front of ``<|constrain|>``, or with only the type
+            ``json`` or ``code``; and ``<|end|>`` may stand before the token that ends the turn, as
+            models write it that were trained on rendered histories.""",
         ),
     ]
     json_space: Annotated[

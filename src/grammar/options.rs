@@ -71,7 +71,9 @@ pub enum HeaderForms {
     /// `<|constrain|>json` or without.
     #[default]
     Few,
-    /// Others that models write, too: no blank in front of `<|constrain|>`, and the types `json` and `code` without it.
+    /// Others that models write, too: no blank in front of `<|constrain|>`, the types `json` and `code` without it, and
+    /// `<|end|>` before the token that ends the turn, as in a history: models that are trained on rendered histories know
+    /// no other end of an answer.
     All,
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::Grammar;
 use super::headers::{MessageKind, Symbol, beginning, quoted, stop_of, symbol};
-use super::options::Thinking;
+use super::options::{HeaderForms, Thinking};
 use super::pattern::Matcher;
 use super::well_formed::WellFormed;
 use crate::tokenizer::{TokenId, Tokenizer, special};
@@ -42,6 +42,8 @@ enum Stage {
     /// In a header; after `<|end|>` in what comes before it, too.
     Header(Vec<Symbol>),
     Content(Content),
+    /// After the `<|end|>` of the message that ends the turn: its own token has to follow.
+    Ended(TokenId),
     Done,
     /// Nothing can follow any longer.
     Failed(String),
@@ -92,6 +94,7 @@ impl GrammarState {
         match &self.stage {
             Stage::Header(read) => self.expected_in_header(read),
             Stage::Content(content) => expected_in(content),
+            Stage::Ended(stop) => name(*stop),
             Stage::Done => "nothing: the turn is complete".to_owned(),
             Stage::Failed(expected) => expected.clone(),
         }
@@ -112,7 +115,11 @@ impl GrammarState {
             }
             (Stage::Content(_), Some(_)) if is_special => self.end_message(token),
             (Stage::Content(content), Some(bytes)) => content.feed(bytes),
-            (_, None) | (Stage::Done | Stage::Failed(_), _) => false,
+            (&mut Stage::Ended(stop), _) if token == stop => {
+                self.stage = Stage::Done;
+                true
+            }
+            (_, None) | (Stage::Ended(_) | Stage::Done | Stage::Failed(_), _) => false,
         };
         if is_fed {
             return Ok(());
@@ -145,11 +152,16 @@ impl GrammarState {
     fn end_message(&mut self, token: TokenId) -> bool {
         let Stage::Content(content) = &self.stage else { return false };
         let is_whole = content.rest.is_empty() && content.form.is_complete();
-        if !is_whole || token != stop_of(content.kind) {
-            return false;
-        }
+        let stop = stop_of(content.kind);
+        let has_end = self.grammar.options.header_forms == HeaderForms::All;
+        self.stage = match token {
+            _ if !is_whole => return false,
+            special::END if stop == special::END => Stage::Header(Vec::new()),
+            special::END if has_end => Stage::Ended(stop),
+            _ if token == stop => Stage::Done,
+            _ => return false,
+        };
         self.ended += 1;
-        self.stage = if token == special::END { Stage::Header(Vec::new()) } else { Stage::Done };
         true
     }
 

@@ -74,7 +74,10 @@ pub(super) fn write<F: Form>(grammar: &Grammar, form: &mut F) -> Result<(), F::E
     for kind in is_answered.then_some(MessageKind::Answer).into_iter().chain(calls) {
         if has_headers || grammar.begun == Some(kind) {
             let (content, stop) = (form.content(grammar, kind)?, form.stop(stop_of(kind)));
-            form.rule(&rule_of(kind), &joined(&[&content, &stop]));
+            let has_end = options.header_forms == HeaderForms::All;
+            let end =
+                if has_end { format!("({})?", form.token(special::END)) } else { String::new() };
+            form.rule(&rule_of(kind), &joined(&[&content, &end, &stop]));
         }
     }
     Ok(())

@@ -124,6 +124,14 @@ fn calls_of_them_and_their_results_come_back() {
             r#"{"command":["ls"],"env":{}}"#,
             "R",
         ),
+        // Parts, as the results of functions have them.
+        (
+            json!({"type": "local_shell_call", "action": {"type": "exec", "command": ["ls"]}}),
+            json!({"type": "local_shell_call_output", "output": [
+                {"type": "input_text", "text": "R"}, {"type": "input_image", "image_url": "data:,"}]}),
+            r#"{"command":["ls"]}"#,
+            "R\n\n[image omitted]",
+        ),
         (
             json!({"type": "apply_patch_call", "operation": {"type": "delete_file", "path": "a"}}),
             json!({"type": "apply_patch_call_output", "status": "completed"}),

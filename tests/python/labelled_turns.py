@@ -83,6 +83,12 @@ def turns() -> list[Labelled]:
     add(False, ANSWER + ANSWER, CALL + CALL, CALL + "<|start|>assistant" + ANSWER, ANSWER[:-10])
     add(False, ANSWER.replace("return", "end"), ANSWER.replace("return", "call"))
     add(False, CALL.replace("call", "end"), CALL.replace("call", "return"))
+    for last, stop in ((ANSWER, "<|return|>"), (CALL, "<|call|>")):
+        ended = last.replace(stop, "<|end|>" + stop)
+        add(False, ended)
+        add(True, ended, THOUGHT + ended, header_forms="all")
+        add(False, ended[: -len(stop)], ended + stop, header_forms="all")
+        add(False, ended.replace("<|end|>", "<|end|><|end|>"), header_forms="all")
     add(
         False,
         THOUGHT.replace("end", "return") + ANSWER,

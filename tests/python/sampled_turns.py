@@ -7,11 +7,11 @@ import random
 from typing import Any, Protocol
 
 from labelled_turns import SCHEMA, Labelled
-from openai_harmony import Prefill, load_harmony_encoding
+from openai_harmony import Message, Prefill, load_harmony_encoding
 from openai_harmony.grammar import TurnGrammar
 
 ENCODING = load_harmony_encoding("HarmonyGptOss")
-END_OF_TEXT = 199999
+END_OF_TEXT, END = 199999, 200007
 RETURN, CALL = 200002, 200012
 
 OPTIONS: list[dict[str, Any]] = [
@@ -72,12 +72,17 @@ def is_turn_with_any_stop(turn: Labelled, grammar: TurnGrammar) -> bool:
     return any(grammar.accepts([*tokens[:-1], stop]).ok for stop in (RETURN, CALL))
 
 
+def strictly(tokens: list[int], prefill: Prefill | None = None) -> list[Message]:
+    """What a turn says; the engine's stop token after ``<|end|>`` is none of its text."""
+    said = tokens[:-1] if tokens[-2:-1] == [END] else tokens
+    return ENCODING.parse_messages_from_completion_tokens(said, "assistant", prefill=prefill)
+
+
 def check(tokens: list[int], grammar: TurnGrammar, options: dict[str, Any]) -> None:
     """A whole turn: `accepts` says so, and it parses strictly to what it was meant to be."""
     verdict = grammar.accepts(tokens)
     assert verdict.ok, (ENCODING.decode(tokens), verdict)
-    prefill = options.get("prefill")
-    parsed = ENCODING.parse_messages_from_completion_tokens(tokens, "assistant", prefill=prefill)
+    parsed = strictly(tokens, options.get("prefill"))
     last = parsed[-1]
     if tokens[-1] == CALL:
         assert last.recipient in ("functions.rain", "functions.now", "python")

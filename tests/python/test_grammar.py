@@ -30,7 +30,7 @@ from openai_harmony import (
 from openai_harmony.grammar import TurnGrammar, Verdict
 from openai_harmony.interop import anthropic, chat_completions, ollama, responses
 from openai_harmony.serve.engines import guidance
-from sampled_turns import OPTIONS, check, different_fields, eight_fields, sampled
+from sampled_turns import OPTIONS, check, different_fields, eight_fields, sampled, strictly
 
 ENCODING = load_harmony_encoding(HarmonyEncodingName.HARMONY_GPT_OSS)
 LABELLED_CALL = "<|channel|>commentary to=functions.now<|message|>{}<|call|>"
@@ -57,7 +57,7 @@ def test_labelled_turns(turn: Labelled) -> None:
     assert verdict.ok == (turn.is_turn or turn.only_schema), verdict
     if verdict.ok:
         assert verdict == Verdict(True, None, None)
-        assert ENCODING.parse_messages_from_completion_tokens(tokens, "assistant")
+        assert strictly(tokens)
         return
     assert verdict.at is not None
     assert verdict.expected

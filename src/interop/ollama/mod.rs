@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::answer::{Framing, Prefixes};
 use super::builtin::is_builtin;
-use super::chat_completions::Messages;
+use super::chat_completions::{self, Messages};
 use super::common::{
     read_effort, read_logprobs, read_max_tokens, read_penalties, read_sampling, read_stop,
 };
@@ -145,16 +145,16 @@ fn read_options(settings: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Res
     Ok(())
 }
 
-/// A function. Under the names of the tools that the model was trained with it is that tool, which
-/// the client runs: so Ollama's own template reads them.
+/// A tool as in chat. A function under the name of one that the model was trained with is that tool, which the client
+/// runs: so Ollama's own template reads them.
 fn read_tool(tool: &BodyField<'_, '_>, request: &mut Request<'_>) -> Result<()> {
-    let tool = tool.object()?;
-    let function = tool.nested("function")?;
-    match function.text("name")? {
-        Some(name) if name != BROWSER && is_builtin(name) => {
+    let object = tool.object()?;
+    if object.text("type")?.is_none_or(|kind| kind == "function") {
+        let name = object.nested("function")?.text("name")?;
+        if let Some(name) = name.filter(|&name| name != BROWSER && is_builtin(name)) {
             request.tools.client_tool(name);
-            Ok(())
+            return Ok(());
         }
-        _ => request.read_function(&function, "parameters", None, None),
     }
+    chat_completions::read_tool(tool, request)
 }

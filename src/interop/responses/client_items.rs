@@ -9,9 +9,13 @@ use crate::interop::ToolKind;
 use crate::interop::field::{BodyField, BodyObject};
 use crate::interop::history::HistoryCall;
 use crate::interop::names::ToolId;
+use crate::interop::parts::read_content;
 use crate::interop::request::Request;
 use crate::json::{At, Value};
 use crate::options::Choice as _;
+
+/// What a chunk of output may have; who made it has no meaning to the model.
+const OF_CHUNK: &[&str] = &["stdout", "stderr", "outcome", "created_by"];
 
 /// The tool that items of this type call.
 fn tool_of(kind: &str) -> Option<ToolKind> {
@@ -55,9 +59,17 @@ pub(super) fn read_output(
     let mut texts: Vec<Cow<'_, str>> = Vec::new();
     let output = item.get("output");
     match output.as_ref().map(BodyField::value) {
-        Some(Value::Array(_)) => {
-            item.each("output", |output| read_chunk(&output.object()?, &mut texts))?;
+        // As of functions, which clients send for these, too.
+        Some(Value::Array(parts)) if parts.iter().any(|part| part.get("type").is_some()) => {
+            let rules = request.part_rules().with_placeholders();
+            let parts = read_content(&item.required("output")?, rules)?;
+            texts.push(parts.into_text().into());
         }
+        Some(Value::Array(_)) => item.each("output", |output| {
+            let chunk = output.object()?;
+            request.list_others(&chunk, OF_CHUNK);
+            read_chunk(&chunk, &mut texts)
+        })?,
         Some(_) => texts.extend(item.text("output")?.map(Cow::from)),
         None => {}
     }
