@@ -170,3 +170,35 @@ def test_the_model_of_an_answer_is_the_one_that_was_asked(path: str) -> None:
     assert answer["model"] == "mine"
     for body in ({**BODIES[path], "model": ""}, BODIES[path]):
         assert asked(says(), path, body).json()["model"] == "gpt-oss-test"
+
+
+FUNCTION = {"name": "f", "parameters": {"type": "object", "properties": {"a": {"type": "string"}}}}
+TWO = '{"tool_uses":[{"recipient_name":"functions.f","parameters":{"a":"1"}},{"recipient_name":"functions.f","parameters":{"a":"2"}}]}'
+TOOL_OF: dict[str, dict[str, Any]] = {
+    CHAT: {"type": "function", "function": FUNCTION},
+    RESPONSES: {"type": "function", **FUNCTION},
+    ANTHROPIC: {"name": "f", "input_schema": FUNCTION["parameters"]},
+    OLLAMA: {"type": "function", "function": FUNCTION},
+}
+
+
+def calls(path: str, answer: Any) -> list[tuple[str, Any]]:
+    if path == RESPONSES:
+        return [(item["name"], item["arguments"]) for item in answer["output"]]
+    if path == ANTHROPIC:
+        return [(block["name"], block["input"]) for block in answer["content"]]
+    message = answer["message"] if path == OLLAMA else answer["choices"][0]["message"]
+    functions = [call["function"] for call in message["tool_calls"]]
+    return [(function["name"], function["arguments"]) for function in functions]
+
+
+@pytest.mark.parametrize("path", TOOL_OF)
+def test_two_calls_in_one(path: str) -> None:
+    """Calls are objects in two of the APIs; the others carry the text as the model wrote it."""
+    text = f"<|channel|>commentary to=multi_tool_use.parallel <|constrain|>json<|message|>{TWO}"
+    body = {**BODIES[path], "tools": [TOOL_OF[path]], "parallel_tool_calls": True}
+    answer = asked(says(text + "<|call|>"), path, body)
+    if path in (ANTHROPIC, OLLAMA):
+        assert calls(path, answer.json()) == [("f", {"a": "1"}), ("f", {"a": "2"})]
+    else:
+        assert calls(path, answer.json()) == [("multi_tool_use.parallel", TWO)]
