@@ -196,8 +196,8 @@ class GrammarOptions(TypedDict, total=False):
             "few",
             """``"few"``: as the guide has them and the renderer writes them; ``"all"``: as models
             write them, too, without the blank in front of ``<|constrain|>``, or with only the type
-            ``json`` or ``code``; and ``<|end|>`` may stand before the token that ends the turn, as
-            models write it that were trained on rendered histories.""",
+            ``json`` or ``code``. Then ``<|end|>`` may come before the stop token, as in the output
+            of models that were trained on rendered histories.""",
         ),
     ]
     json_space: Annotated[
