@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 from typing_extensions import Self
 
 from openai_harmony import _lowlevel
+from openai_harmony._counted import counted
 from openai_harmony._lowlevel import ContentDelta, MessageEnd, MessageStart, Repair
 from openai_harmony._notebook import InNotebooks
 from openai_harmony.chat import Message
@@ -46,7 +47,7 @@ recipient=None, content_type=None, span=(0, 3), index=0)
         if self.state is StreamState.CONTENT and self.current_role is not None:
             fields = (self.current_role.value, self.current_channel, self.current_recipient)
             where = "in content of " + " ".join(filter(None, fields))
-        counts = [f"{len(self.messages)} messages", f"{len(self.repairs)} repairs"]
+        counts = [counted(len(self.messages), "message"), counted(len(self.repairs), "repair")]
         return f"<{type(self).__name__}: {where}, {', '.join(counts)}>"
 
     @classmethod

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from typing_extensions import Protocol
 
+from openai_harmony._counted import counted
 from openai_harmony.errors import WrongTypeError
 
 # `array` takes a subscript when the program runs only from Python 3.12 on.
@@ -96,7 +97,7 @@ class TokenBatch:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return f"<TokenBatch: {len(self)} texts, {len(self.tokens)} tokens>"
+        return f"<TokenBatch: {counted(len(self), 'text')}, {counted(len(self.tokens), 'token')}>"
 
 
 def _as_array(typecode: str, values: Any, name: str) -> _IntArray:

@@ -400,7 +400,7 @@ def test_a_reply_shows_its_state(encoding: HarmonyEncoding) -> None:
     text = "<|channel|>analysis Hm<|end|><|start|>assistant<|channel|>final<|message|>YesEND more"
     tokens = encoding.encode(text, allowed_special="all")
     reply.feed(tokens)
-    expected = f"stopped at 'END', {len(tokens)} tokens, 1 messages, 1 repairs>"
+    expected = f"stopped at 'END', {len(tokens)} tokens, 1 message, 1 repair>"
     assert repr(reply) == f"<Reply of chat_completions: {expected}"
 
 

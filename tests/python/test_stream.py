@@ -556,7 +556,7 @@ def test_a_parser_shows_its_state(encoding: HarmonyEncoding) -> None:
     assert repr(parser) == "<StreamableParser: header, 0 messages, 0 repairs>"
     text = "<|channel|>analysis Hm<|end|><|start|>assistant<|channel|>final<|message|>Ye"
     parser.feed(encoding.encode(text, allowed_special="all"))
-    expected = "<StreamableParser: in content of assistant final, 1 messages, 1 repairs>"
+    expected = "<StreamableParser: in content of assistant final, 1 message, 1 repair>"
     assert repr(parser) == expected
 
 

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from chats import chats
+from fences import fenced
 from openai_harmony import WrongTypeError
 from openai_harmony.training import dataset
 from openai_harmony.training.dataset import write_dataset
@@ -39,10 +41,8 @@ def test_paths_may_be_path_objects(rows: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("inputs", "said"),
     [
-        ("rows.jsonl", "inputs: expected a list of paths, got one: 'rows.jsonl'"),
-        (b"rows.jsonl", "inputs: expected a list of paths, got one: b'rows.jsonl'"),
-        (Path("rows.jsonl"), "inputs: expected a list of paths, got one: "),
-        (5, "inputs: expected a list of paths, got int"),
+        (b"rows.jsonl", "inputs: expected a path or a list of them, got bytes"),
+        (5, "inputs: expected a path or a list of them, got int"),
         ([{"messages": CHAT}], "inputs[0]: expected a path, got dict"),
         ([b"rows.jsonl"], "inputs[0]: expected a path, got bytes"),
         ([], "inputs: expected at least one path, got none"),
@@ -99,6 +99,21 @@ def test_wrong_options_write_nothing(options: Any, said: str, rows: Path, tmp_pa
     assert list(tmp_path.iterdir()) == [rows]
 
 
+def test_one_path_needs_no_list(rows: Path, tmp_path: Path) -> None:
+    states = [
+        write_dataset(inputs, tmp_path / f"out-{index}.parquet", format="chat")
+        for index, inputs in enumerate(([rows], rows, str(rows)))
+    ]
+    assert [state.shards for state in states] == [states[0].shards] * 3
+    assert repr(states[0]).startswith("<State: complete, ")
+
+
+def test_the_call_of_the_guide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("chats.jsonl").write_text("".join(json.dumps(row) + "\n" for row in chats(2)))
+    exec(fenced("pyarrow"), {})
+
+
 def test_a_folder_may_have_any_name(
     rows: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -112,7 +127,10 @@ def test_a_run_that_differs_says_how_to_begin_anew(rows: Path, tmp_path: Path) -
     write_dataset([rows], output, format="chat")
     with pytest.raises(dataset.StateError) as raised:
         write_dataset([rows], output, format="chat", examples="turns")
-    said = "begun with examples 'conversation', now 'turns'; use another output, or restart to start over"
+    said = (
+        "this output was started with examples='conversation', now 'turns'; choose another output, or pass "
+        "restart=True"
+    )
     assert str(raised.value) == said
     assert write_dataset([rows], output, format="chat", examples="turns", restart=True).complete
 

@@ -162,13 +162,13 @@ def test_a_run_stops_at_too_many_errors_and_goes_on(
     small_chunks(monkeypatch)
     out = str(tmp_path / "out")
     options: dict[str, Any] = {"shard_tokens": 2000, **CHAT}
-    with pytest.raises(dataset.ErrorLimitError, match=r"^1 bad rows, 0 are allowed: see .*_errors"):
+    with pytest.raises(dataset.ErrorLimitError, match=r"^1 bad row, 0 are allowed: see .*_errors"):
         write_dataset([rows], out, max_errors=0, **options)
     with pytest.raises(
-        dataset.ErrorLimitError, match=r"^2 bad rows, 1 are allowed: see (.*)"
+        dataset.ErrorLimitError, match=r"^2 bad rows, 1 is allowed: see (.*)\. Fix"
     ) as at:
         write_dataset([rows], out, max_errors=1, **options)
-    named = Path(str(at.value).split("see ")[1])
+    named = Path(str(at.value).split("see ")[1].split(". Fix")[0])
     assert len(named.read_text().splitlines()) == 2
     write_dataset([rows], out, max_errors=2, **options)
     (tmp_path / "whole").mkdir()
@@ -196,7 +196,7 @@ def test_what_was_refused_needs_no_restart(rows: str, tmp_path: Path) -> None:
     text = Path(rows).read_text()
     mostly = tmp_path / "mostly.jsonl"
     mostly.write_text(text + '\n{"ask": "Hi", "reply": "Ho"}' * 50)
-    with pytest.raises(dataset.ErrorLimitError, match="with other options it starts over"):
+    with pytest.raises(dataset.ErrorLimitError, match="Fix the rows and run again"):
         write_dataset([mostly], out, **CHAT)
     names = {"prompt": "ask", "completion": "reply"}
     with pytest.raises(dataset.ErrorLimitError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from chats import chats
 from openai_harmony.training import dataset
 from openai_harmony.training.dataset import write_dataset
+from whole_data import interrupting, small_chunks
 
 pytest.importorskip("pyarrow", reason="pyarrow has no wheel for this Python")
 
@@ -71,7 +73,7 @@ def test_a_complete_output_that_was_changed_is_not_left_alone(
             (tmp_path / file).write_bytes(content)
         with pytest.raises(
             dataset.StateError,
-            match=f"^missing or changed since it was written: .*{file}; restart writes all anew$",
+            match=f"^missing or changed since it was written: .*{file}; to write all again pass restart=True$",
         ):
             write_dataset([rows], out, **CHAT)
     assert not write_dataset([rows], out, restart=True, **CHAT).found_complete
@@ -98,3 +100,107 @@ def test_restart_removes_nothing_if_nothing_would_follow(
     assert contents(tmp_path) == before
     Path(rows).write_text(text)
     assert write_dataset([rows], str(out), restart=True, **CHAT).examples == 30
+
+
+INTERRUPTED_AT = [
+    f"openai_harmony.training.dataset.{name}"
+    for name in ("run.Run._close_shard", "run.Run._check_errors", "run.Run.check_all_rows")
+] + [f"openai_harmony.training.dataset.output.{name}" for name in ("Output.end", "join", "page")]
+
+
+class Runs:
+    """Random runs of one output, each like the one before or with something changed."""
+
+    def __init__(self, folder: Path, output: str, seed: int) -> None:
+        self.out = folder / output
+        self.rows = folder / "rows.jsonl"
+        self.numbers = random.Random(seed)
+        self.finished: dict[str, bytes] = {}
+        """The files of the output since it was complete; else nothing."""
+        self.made_with: tuple[Any, ...] = ()
+
+    def change_rows(self) -> None:
+        lines = [json.dumps(row) for row in chats(8)]
+        for _ in range(self.numbers.choice([0, 1, 2, 2])):
+            lines.insert(self.numbers.randrange(9), "{}")
+        self.rows.write_text("\n".join(lines) + "\n")
+
+    def files(self) -> dict[str, bytes]:
+        folder = self.out.parent if self.out.suffix else self.out
+        found = contents(folder) if folder.exists() else {}
+        return {name: content for name, content in found.items() if "_lock" not in name}
+
+    def run(self, monkeypatch: pytest.MonkeyPatch) -> str:
+        """Runs once, holds what happened against the law, and names it."""
+        choose = self.numbers.choice
+        if self.numbers.random() < 0.1:
+            self.change_rows()
+        options: dict[str, Any] = {"date": choose([None, None, "2026-01-01"]), **CHAT}
+        most, restart = choose([0, 1, 0.01, 0.9, None]), self.numbers.random() < 0.1
+        asked = (options["date"], self.rows.read_bytes(), self.rows.stat().st_mtime_ns)
+        with monkeypatch.context() as patched:
+            if self.numbers.random() < 0.2:
+                patched.setattr(choose(INTERRUPTED_AT), interrupting(0))
+            failed: BaseException | None = None
+            try:
+                state = write_dataset(
+                    self.rows, self.out, max_errors=most, restart=restart, **options
+                )
+            except (dataset.StateError, dataset.ErrorLimitError, KeyboardInterrupt) as error:
+                failed = error
+        if failed is not None:
+            if self.finished and not restart:
+                assert isinstance(failed, dataset.StateError), failed
+                assert asked != self.made_with
+                assert self.files() == self.finished
+            elif self.files() != self.finished:
+                self.finished = {}
+            return type(failed).__name__
+        bad = sum(state.counts.errors.values())
+        if self.finished and not restart:
+            assert state.found_complete
+            assert asked == self.made_with
+            assert self.files() == self.finished
+            return "left"
+        assert not state.found_complete
+        assert most is None or bad <= (most * state.counts.rows if type(most) is float else most)
+        assert not state.refused
+        self.finished, self.made_with = self.files(), asked
+        return "made"
+
+
+@pytest.mark.parametrize("output", ["out", "out.parquet", "out.bin"])
+def test_no_run_changes_a_finished_output_unless_it_starts_over(
+    tmp_path: Path, output: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever came before: other limits, interruptions, other options, other rows."""
+    small_chunks(monkeypatch, 600)
+    monkeypatch.setattr(dataset, "PIECE_TOKENS", 300)
+    monkeypatch.setattr(dataset, "SHARD_TOKENS", 300)
+    seen: set[str] = set()
+    for seed in range(24):
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        runs = Runs(folder, output, seed)
+        runs.change_rows()
+        for _ in range(5):
+            seen.add(runs.run(monkeypatch))
+    assert seen == {"made", "left", "StateError", "ErrorLimitError", "KeyboardInterrupt"}
+
+
+@pytest.mark.parametrize("output", ["out", "out.parquet", "out.bin"])
+def test_what_was_accepted_after_a_refusal_is_finished(
+    rows: str, tmp_path: Path, output: str
+) -> None:
+    out = tmp_path / output
+    with open(rows, "a") as file:
+        file.write("{}\n")
+    with pytest.raises(dataset.ErrorLimitError):
+        write_dataset(rows, out, **CHAT)
+    with pytest.raises(dataset.ErrorLimitError, match="^1 of 31 rows are bad, 0 allowed: "):
+        write_dataset(rows, out, max_errors=0, **CHAT)
+    assert not write_dataset(rows, out, max_errors=None, **CHAT).refused
+    before = contents(tmp_path)
+    with pytest.raises(dataset.StateError, match="^this output was started without date, now '2"):
+        write_dataset(rows, out, max_errors=None, date="2026-01-01", **CHAT)
+    assert contents(tmp_path) == before

@@ -141,19 +141,19 @@ class TestRefused:
     @pytest.mark.parametrize(
         ("options", "named"),
         [
-            ({"shard_tokens": 3000}, "with shard tokens 2000, now 3000"),
-            ({"shard_tokens": None, "shard_bytes": 9}, "without shard bytes, now 9"),
-            ({"columns": "flat"}, "with columns 'trl', now 'flat'"),
-            ({"format": "harmony"}, "with format 'chat', now 'harmony'"),
+            ({"shard_tokens": 3000}, "with shard_tokens=2000, now 3000"),
+            ({"shard_tokens": None, "shard_bytes": 9}, "without shard_bytes, now 9"),
+            ({"columns": "flat"}, "with columns='trl', now 'flat'"),
+            ({"format": "harmony"}, "with format='chat', now 'harmony'"),
             ({"max_tokens": 10}, "without max_tokens, now 10"),
-            ({"to": "arrow"}, "with (columns|format of the output 'parquet', now 'arrow')"),
-            ({"batch_rows": 10}, "with batch rows 4096, now 10"),
-            ({"examples": "turns"}, "with examples 'conversation', now 'turns'"),
+            ({"to": "arrow"}, "with to='parquet', now 'arrow'"),
+            ({"batch_rows": 10}, "with batch_rows=4096, now 10"),
+            ({"examples": "turns"}, "with examples='conversation', now 'turns'"),
             ({"date": "2026-01-01"}, "without date, now '2026-01-01'"),
         ],
     )
     def test_other_options(self, rows: str, begun: str, options: Any, named: str) -> None:
-        with pytest.raises(dataset.StateError, match=f"^begun {named}"):
+        with pytest.raises(dataset.StateError, match=f"^this output was started {named}"):
             write_dataset([rows], begun, **{"shard_tokens": 2000, **CHAT, **options})
 
     def test_options_that_change_no_byte_are_free(
@@ -166,7 +166,8 @@ class TestRefused:
     def test_another_version(self, rows: str, begun: str, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("openai_harmony.__version__", "0.0.9")
         with pytest.raises(
-            dataset.StateError, match="^begun with version of openai-harmony '0.0.8"
+            dataset.StateError,
+            match="^this output was started with version of openai-harmony '0.0.8",
         ):
             write_dataset([rows], begun, shard_tokens=2000, **ALL)
 
@@ -179,7 +180,9 @@ class TestRefused:
     def test_other_input(self, rows: str, begun: str, tmp_path: Path) -> None:
         (tmp_path / "more.jsonl").write_text("{}")
         for others in ([rows, f"{tmp_path}/more.jsonl"], [f"{tmp_path}/more.jsonl"]):
-            with pytest.raises(dataset.StateError, match="^begun with other files: .*more.jsonl"):
+            with pytest.raises(
+                dataset.StateError, match="^this output was started with other files: .*more.jsonl"
+            ):
                 write_dataset(others, begun, shard_tokens=2000, **ALL)
 
     def test_a_missing_or_changed_shard(self, rows: str, begun: str) -> None:

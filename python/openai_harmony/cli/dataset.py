@@ -15,6 +15,7 @@ from openai_harmony.cli.rendering import given_rendering
 
 if TYPE_CHECKING:
     from openai_harmony.training.dataset.output import Output
+    from openai_harmony.training.dataset.refusals import Argument
 
 _EPILOG = """\
 exit codes: 0 the output is complete, 1 it is not, 2 wrong usage, 130 interrupted
@@ -94,8 +95,10 @@ def run(options: argparse.Namespace) -> int:
         with shown(size) as progress:
             state = dataset.write_dataset(*given, progress=progress, **_options(options))
     except dataset.StateError as error:
-        raise CommandError(str(error)) from error
-    except (dataset.InputError, dataset.ErrorLimitError, dataset.NoExamplesError) as error:
+        raise CommandError(error.told(_flag)) from error
+    except dataset.ErrorLimitError as error:
+        raise CommandError(f"{error.told(_flag)}{_left(output)}") from error
+    except (dataset.InputError, dataset.NoExamplesError) as error:
         raise CommandError(f"{error}{_left(output)}") from error
     except ValueError as error:
         raise UsageError(str(error)) from error
@@ -107,10 +110,18 @@ def run(options: argparse.Namespace) -> int:
     return DONE
 
 
+def _flag(argument: Argument) -> str:
+    """An argument of ``write_dataset`` as a flag of this command."""
+    if argument.name in ("mask", "config"):  # They have several.
+        return str(argument)
+    value = "" if argument.name == "restart" else f" {argument.value}"
+    return f"--{argument.name.replace('_', '-')}{value}".rstrip()
+
+
 def _left(output: Output) -> str:
     """What a run that did not complete has left, in words."""
     left = output.left()
-    return f"; left: {', '.join(map(str, left))}" if left else ""
+    return f"; kept: {', '.join(map(str, left))}" if left else ""
 
 
 def _limit(text: str) -> int | float | None:

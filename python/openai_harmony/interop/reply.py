@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn
 from typing_extensions import Self, Unpack
 
 from openai_harmony import _lowlevel
+from openai_harmony._counted import counted
 from openai_harmony._notebook import InNotebooks
 from openai_harmony._options import completed, takes
 from openai_harmony.interop.options import ResumeOptions
@@ -127,8 +128,9 @@ class Reply(InNotebooks, _lowlevel.Reply):
 
     def __repr__(self) -> str:
         where = f"stopped at {self.stop_sequence!r}, " if self.stop_sequence is not None else ""
-        counts = f"{len(self.messages)} messages, {len(self.repairs)} repairs"
-        return f"<Reply of {self._turn.dialect}: {where}{len(self.tokens)} tokens, {counts}>"
+        counts = f"{counted(len(self.messages), 'message')}, {counted(len(self.repairs), 'repair')}"
+        tokens = counted(len(self.tokens), "token")
+        return f"<Reply of {self._turn.dialect}: {where}{tokens}, {counts}>"
 
     @property
     def builtin_calls(self) -> list[BuiltinCall]:

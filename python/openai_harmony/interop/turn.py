@@ -16,6 +16,7 @@ from typing import (
 from typing_extensions import TypedDict, Unpack
 
 from openai_harmony import _lowlevel
+from openai_harmony._counted import counted
 from openai_harmony._elsewhere import WAYS_OF_TURNS, NamesTheWay
 from openai_harmony._immutable import Immutable
 from openai_harmony._notebook import InNotebooks
@@ -151,7 +152,7 @@ class Turn(NamesTheWay, InNotebooks, _Unchanging, _lowlevel.Turn):
     _ways = WAYS_OF_TURNS
 
     def __repr__(self) -> str:
-        return f"<Turn of {self.dialect}, {len(self._messages)} messages>"
+        return f"<Turn of {self.dialect}, {counted(len(self._messages), 'message')}>"
 
     @property
     def conversation(self) -> Conversation:

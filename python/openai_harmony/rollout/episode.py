@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from typing_extensions import Self
 
 from openai_harmony import _lowlevel
+from openai_harmony._counted import counted
 from openai_harmony.chat import Conversation, Message
 from openai_harmony.errors import WrongTypeError, quoted
 from openai_harmony.interop.turn import Turn
@@ -51,7 +52,7 @@ class Rollout:
     >>> step.answer.text, step.is_complete
     ('It rains.', True)
     >>> rollout.examples()
-    <Examples: 1 segments, 49 tokens, 24 sampled>
+    <Examples: 1 segment, 49 tokens, 24 sampled>
     """
 
     def __init__(
@@ -215,7 +216,8 @@ class Rollout:
         return other
 
     def __repr__(self) -> str:
-        return f"<Rollout: {len(self.messages)} messages, {len(self.examples())} segments>"
+        messages = counted(len(self.messages), "message")
+        return f"<Rollout: {messages}, {counted(len(self.examples()), 'segment')}>"
 
     def __getstate__(self) -> dict[str, Any]:
         """What to play again: the beginning, what was sampled, and what was added."""

@@ -8,6 +8,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from openai_harmony._counted import counted
 from openai_harmony.errors import WrongTypeError
 from openai_harmony.next_prompt import Break
 from openai_harmony.rendered import MessageSpan
@@ -85,8 +86,9 @@ class Examples(TokenBatch):
                 self.data[name][step] = items
 
     def __repr__(self) -> str:
+        segments, tokens = counted(len(self), "segment"), counted(len(self.tokens), "token")
         trained = sum(self.loss_mask)
-        return f"<Examples: {len(self)} segments, {len(self.tokens)} tokens, {trained} sampled>"
+        return f"<Examples: {segments}, {tokens}, {trained:,} sampled>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self._fields(), self.data_of_steps())

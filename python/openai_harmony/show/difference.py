@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
+from openai_harmony._counted import counted
 from openai_harmony._notebook import InNotebooks
 from openai_harmony.show.cells import cells
 from openai_harmony.show.lines import Line, Piece
-from openai_harmony.show.picture import Picture, counted
+from openai_harmony.show.picture import Picture
 
 _MOST_PAIRS = 4_000_000
 """Longer stretches are compared as wholes: the time grows with the product of their lengths."""

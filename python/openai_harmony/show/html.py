@@ -7,10 +7,11 @@ from functools import cache
 from html import escape
 from pathlib import Path
 
+from openai_harmony._counted import counted
 from openai_harmony.show.cells import Cell, cells
 from openai_harmony.show.difference import Difference, folded
 from openai_harmony.show.lines import heading, kind_of
-from openai_harmony.show.picture import Block, Mark, Meeting, Picture, counted, preview
+from openai_harmony.show.picture import Block, Mark, Meeting, Picture, preview
 
 _OPEN_MESSAGES = 12
 """Of a longer conversation only the last few messages are unfolded."""

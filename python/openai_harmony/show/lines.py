@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
+from openai_harmony._counted import counted
 from openai_harmony.show.cells import visible
-from openai_harmony.show.picture import Block, Meeting, Picture, Speaker, counted
+from openai_harmony.show.picture import Block, Meeting, Picture, Speaker
 
 STYLES = {
     "system": "bright_black",

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
+from openai_harmony._counted import counted
 from openai_harmony._notebook import InNotebooks
 from openai_harmony.errors import WrongTypeError
 from openai_harmony.kinds import RepairKind
@@ -166,11 +167,6 @@ class Picture(InNotebooks):
         return f"{self.title} · {' · '.join(parts)}"
 
 
-def counted(count: int, noun: str) -> str:
-    """``1 token``, ``2 tokens``."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
 def with_gaps(blocks: list[Block], tokens: Sequence[int]) -> list[Block]:
     """The blocks with another for the tokens between them: each token is in one block."""
     begins = [the_encoding().special_token(name) for name in ("<|start|>", "<|channel|>")]
@@ -218,7 +214,6 @@ __all__ = [
     "Meeting",
     "Picture",
     "Speaker",
-    "counted",
     "preview",
     "the_encoding",
     "with_gaps",

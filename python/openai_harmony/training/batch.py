@@ -8,6 +8,7 @@ from array import array
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, overload
 
+from openai_harmony._counted import counted
 from openai_harmony.errors import HarmonyError
 from openai_harmony.rendered import MessageSpan
 from openai_harmony.training import arrow, megatron, packing
@@ -38,6 +39,11 @@ class Example(NamedTuple):
     spans: list[MessageSpan]
     """One span for each message that was rendered. It counts tokens from the example's first, and
     messages as they were read: chat messages as the harmony messages that they mean."""
+
+    def __repr__(self) -> str:
+        tokens, messages = counted(len(self.tokens), "token"), counted(len(self.spans), "message")
+        trained = f"{sum(self.loss_mask):,} trained"
+        return f"<Example of row {self.row}: {tokens}, {trained}, {messages}>"
 
 
 class Batch:
@@ -241,6 +247,6 @@ class Batch:
     def __repr__(self) -> str:
         trained = sum(self.loss_mask)
         return (
-            f"<Batch: {len(self)} examples, {len(self.tokens)} tokens, {trained} trained, "
-            f"{len(self.errors)} errors>"
+            f"<Batch: {counted(len(self), 'example')}, {counted(len(self.tokens), 'token')}, "
+            f"{trained:,} trained, {counted(len(self.errors), 'error')}>"
         )

@@ -17,15 +17,15 @@ from openai_harmony.errors import WrongTypeError, quoted
 from openai_harmony.training.arrow import PREFERENCES, Columns, checked_columns
 from openai_harmony.training.dataset.inputs import STDIN, InputError, Inputs
 from openai_harmony.training.dataset.output import Output
+from openai_harmony.training.dataset.refusals import RESTART, ErrorLimitError, StateError
 from openai_harmony.training.dataset.run import (
     CHUNK_BYTES,
-    ErrorLimitError,
     NoExamplesError,
     Plan,
     Run,
 )
 from openai_harmony.training.dataset.shards import FileFormat
-from openai_harmony.training.dataset.state import Counts, ShardEntry, State, StateError
+from openai_harmony.training.dataset.state import Counts, ShardEntry, State
 from openai_harmony.training.options import RowOptions, described, is_count
 
 logger = logging.getLogger("openai_harmony.training")
@@ -38,7 +38,7 @@ SHARD_TOKENS = 2**28
 
 @takes(RowOptions)
 def write_dataset(
-    inputs: Iterable[str | os.PathLike[str]],
+    inputs: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
     output: str | os.PathLike[str],
     *,
     to: FileFormat | None = None,
@@ -61,8 +61,8 @@ def write_dataset(
     input, or the longest row; a ``.json`` file is loaded whole, at about five times its size.
 
     Args:
-        inputs: Paths of JSONL files and of ``.json`` files that are one list of rows (both also
-            packed: ``.gz``, ``.bz2``, ``.xz``, ``.zst``), Parquet files, folders of JSONL and
+        inputs: A path, or several: of JSONL files, ``.json`` files that are one list of rows (both
+            also packed: ``.gz``, ``.bz2``, ``.xz``, ``.zst``), Parquet files, folders of JSONL and
             Parquet (what else is in them is named in a warning of the logger
             ``openai_harmony.training``), their URLs (``s3://``, ``hf://`` and the others of
             fsspec), or ``"-"`` for JSONL from standard input, which cannot be resumed.
@@ -79,10 +79,10 @@ def write_dataset(
         pack: Puts several examples into a row of at most this many tokens, by best fit among those
             that are rendered together (:meth:`openai_harmony.training.Batch.pack`). Without
             ``max_tokens`` it is that, too. Megatron packs by itself.
-        max_errors: How many rows may be bad: a whole number of them, at which the run stops, or a
-            share of all as a float, which is known at the end. What was written stays, and the same
-            call with a higher limit continues. ``None`` allows any number. Bad rows are counted and
-            written to a file of their own.
+        max_errors: How many rows may be bad: a whole number of them, with more of which the run
+            stops, or a share of all as a float, which is known at the end. What was written stays,
+            and the same call with a higher limit resumes. ``None`` allows any number. Bad rows are
+            counted, and written to a file of their own.
         restart: Removes what is there of another run of this, and starts over, if the input has a
             row that gives an example. Of standard input only the first byte is awaited.
         progress: Called after each batch with the bytes of the input that were read, and the
@@ -98,7 +98,7 @@ def write_dataset(
         InputError: A file is missing or cannot be read.
         StateError: The output is another run's, was begun with other options or files, or was
             changed since it was written.
-        ErrorLimitError: As asked for; the same call with a higher limit continues.
+        ErrorLimitError: More rows are bad than ``max_errors`` allows.
         NoExamplesError: There are no rows, or no row gave an example.
         OSError: The output cannot be written.
         ModuleNotFoundError: pyarrow is missing.
@@ -140,7 +140,7 @@ def write_dataset(
         state = target.begin(new, restart=restart)
         if state.shards and STDIN in files.paths:
             # Nor does anything show whether a complete output is of the same rows.
-            raise StateError("standard input cannot be read again: begin anew with restart")
+            raise StateError("standard input cannot be read again: start over with ", RESTART)
         if state.complete:
             state.found_complete = True
             return state
@@ -155,7 +155,7 @@ def write_dataset(
                 target.forget(state)
                 raise
             files.check_unchanged(state.inputs)
-            run.check_share()
+            run.check_all_rows()
         target.end(state)
     return state
 

@@ -90,12 +90,15 @@ class Inputs:
     """The files of a data set, in order."""
 
     def __init__(
-        self, given: Iterable[str | os.PathLike[str]], *, column: str | None = None
+        self,
+        given: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+        *,
+        column: str | None = None,
     ) -> None:
         """Finds the files: those that are given, and a folder's with a known suffix, by name.
 
         ``InputError`` if there is no such file, or its suffix is unknown. ``ValueError`` for what
-        is not a list of paths.
+        is no path and no list of them.
         """
         self.given = _paths(given)
         """The files and folders that were given."""
@@ -242,12 +245,12 @@ class Inputs:
 
 
 def _paths(given: Any) -> list[str]:
-    """The paths that are given, as texts."""
-    # Iterating over a text would give its characters.
-    if isinstance(given, (str, bytes, os.PathLike)):
-        raise WrongTypeError(f"inputs: expected a list of paths, got one: {given!r}")
-    if not isinstance(given, Iterable):
-        raise WrongTypeError(f"inputs: expected a list of paths, got {type(given).__name__}")
+    """The paths that are given, one or several, as texts."""
+    if isinstance(given, (str, os.PathLike)):
+        given = [given]
+    if isinstance(given, bytes) or not isinstance(given, Iterable):
+        got = type(given).__name__
+        raise WrongTypeError(f"inputs: expected a path or a list of them, got {got}")
     paths = []
     for index, path in enumerate(given):
         if not isinstance(path, (str, os.PathLike)):

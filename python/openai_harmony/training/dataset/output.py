@@ -11,8 +11,9 @@ from openai_harmony._extras import needed
 from openai_harmony.errors import WrongTypeError, quoted
 from openai_harmony.training.dataset import files
 from openai_harmony.training.dataset.page import page
+from openai_harmony.training.dataset.refusals import RESTART, StateError
 from openai_harmony.training.dataset.shards import SUFFIXES, FileFormat, join, paths_of
-from openai_harmony.training.dataset.state import State, StateError
+from openai_harmony.training.dataset.state import State
 from openai_harmony.training.whole_files import unfinished, write_whole
 
 STDOUT = "-"
@@ -131,8 +132,9 @@ class Output:
                 raise _unknown(path)
         if self.report.exists():
             before = State.load(self.report)
-            # Nobody needs what was refused.
-            is_other = before.refused and not before.is_of(state.settings, state.inputs)
+            # Nobody needs what was refused, unless it was accepted later.
+            is_refused = before.refused and not before.complete
+            is_other = is_refused and not before.is_of(state.settings, state.inputs)
             if before.shards and not restart and not is_other:
                 before.check(state.settings, state.inputs)
                 self._check_files(before)
@@ -200,7 +202,8 @@ class Output:
                 changed.append(unfinished(self.errors))
         if changed:
             raise StateError(
-                f"missing or changed since it was written: {changed[0]}; restart writes all anew"
+                f"missing or changed since it was written: {changed[0]}; to write all again pass ",
+                RESTART,
             )
 
     def _check_replaced(self, state: State, written: list[Path]) -> None:

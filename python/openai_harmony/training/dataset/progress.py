@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
+from openai_harmony._counted import counted
 from openai_harmony.training.dataset.numbers import numbers, percent
 from openai_harmony.training.dataset.output import Output
 from openai_harmony.training.dataset.state import Counts, State
@@ -81,14 +82,14 @@ def report(state: State, output: Output, seconds: float) -> str:
     lines = numbers(state)
     files = output.files(state)
     stored = sum(path.stat().st_size for path in files)
-    number = "" if output.is_file else f" ({len(files):,} {'file' if len(files) == 1 else 'files'})"
+    number = "" if output.is_file else f" ({counted(len(files), 'file')})"
     lines.append(("written", f"{output.path}{number}, {stored / 2**20:,.1f} MiB"))
     if counts.error_bytes:
         lines.append(("errors in", str(output.errors)))
     if state.found_complete:
         lines.append(("done", "nothing to do: this output was complete"))
     else:
-        speed = f"{rows / max(seconds, 1e-9):,.0f} {'row' if rows == 1 else 'rows'}/s"
+        speed = f"{counted(round(rows / max(seconds, 1e-9)), 'row')}/s"
         resumed = (
             f", after {state.rows_before:,} rows of an earlier run" if state.rows_before else ""
         )

@@ -19,9 +19,11 @@ from itertools import pairwise
 from typing import IO, TYPE_CHECKING, Any
 
 from openai_harmony import training
+from openai_harmony._counted import counted
 from openai_harmony.training.arrow import Columns
 from openai_harmony.training.dataset.inputs import STDIN, Chunk, Inputs, Position
 from openai_harmony.training.dataset.output import Output
+from openai_harmony.training.dataset.refusals import MAX_ERRORS, RESTART, ErrorLimitError
 from openai_harmony.training.dataset.shards import Shard, open_shard
 from openai_harmony.training.dataset.state import Counts, ShardEntry, State
 from openai_harmony.training.options import RowOptions
@@ -32,10 +34,6 @@ if TYPE_CHECKING:
 
 CHUNK_BYTES = 16 * 2**20
 """About how many bytes of input are rendered together."""
-
-
-class ErrorLimitError(Exception):
-    """There are more bad rows than the caller allows."""
 
 
 class NoExamplesError(Exception):
@@ -93,19 +91,26 @@ class Run:
         if not self._state.shards:
             raise NoExamplesError(self._why_none())
 
-    def check_share(self) -> None:
-        """``ErrorLimitError`` if too large a share of all rows is bad; asked at the end."""
+    def check_all_rows(self) -> None:
+        """``ErrorLimitError`` if too many of all rows are bad; asked at the end.
+
+        A whole number is asked again: a run that was refused for its share has no chunks left at
+        which it would be.
+        """
         counts, allowed = self._counts, self._plan.max_errors
         found = sum(counts.errors.values())
-        if isinstance(allowed, float) and found > allowed * counts.rows:
-            self._state.refused = True
-            self._state.save(self._plan.output.report)
-            raise ErrorLimitError(
-                f"{found:,} of {counts.rows:,} rows are bad, {100 * allowed:g} % allowed: see "
-                f"{unfinished(self._plan.output.errors)}; the first is {counts.first_error}. "
-                "With a higher limit the same command accepts them; with other options it starts "
-                "over"
-            )
+        most = allowed * counts.rows if isinstance(allowed, float) else allowed
+        self._state.refused = most is not None and found > most
+        if not self._state.refused:
+            return
+        self._state.save(self._plan.output.report)
+        limit = f"{100 * allowed:g} %" if isinstance(allowed, float) else f"{allowed:,}"
+        raise ErrorLimitError(
+            f"{found:,} of {counts.rows:,} rows are bad, {limit} allowed: see "
+            f"{unfinished(self._plan.output.errors)}; the first is {counts.first_error}. Fix the "
+            "rows and run again, or accept this output with a higher ",
+            MAX_ERRORS,
+        )
 
     def refuse_empty(self) -> None:
         """``NoExamplesError`` if no row gives an example; asked before anything is removed.
@@ -203,7 +208,16 @@ class Run:
         found, allowed = sum(self._counts.errors.values()), self._plan.max_errors
         if isinstance(allowed, int) and found > allowed:
             where = unfinished(self._plan.output.errors)
-            raise ErrorLimitError(f"{found:,} bad rows, {allowed:,} are allowed: see {where}")
+            are = "is" if allowed == 1 else "are"
+            raise ErrorLimitError(
+                f"{counted(found, 'bad row')}, {allowed:,} {are} allowed: see {where}. ",
+                *(
+                    "Fix the rows and start over with ",
+                    RESTART,
+                    ", or resume with a higher ",
+                    MAX_ERRORS,
+                ),
+            )
 
     def _stem(self) -> Any:
         return self._plan.output.stem(len(self._state.shards))
@@ -219,8 +233,8 @@ class Run:
         self._shard = None
         paths = self._plan.output.shard_paths(len(self._state.shards))
         sizes = {path.name: path.stat().st_size for path in paths}
-        counted = (self._rows, self._examples, self._tokens, self._trained)
-        entry = ShardEntry(self._stem().name, *counted, sizes)
+        made = (self._rows, self._examples, self._tokens, self._trained)
+        entry = ShardEntry(self._stem().name, *made, sizes)
         self._rows = self._examples = self._tokens = self._trained = 0
         errors.flush()
         os.fsync(errors.fileno())

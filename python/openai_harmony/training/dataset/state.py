@@ -9,13 +9,13 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from openai_harmony._counted import counted
 from openai_harmony.errors import quoted
 from openai_harmony.training.dataset.inputs import Position
+from openai_harmony.training.dataset.refusals import RESTART, Argument, StateError
 from openai_harmony.training.whole_files import write_whole
 
-
-class StateError(Exception):
-    """A run cannot continue the output that is there; the text has the reason."""
+_AGAIN = ("; choose another output, or pass ", RESTART)
 
 
 @dataclass(slots=True)
@@ -87,7 +87,7 @@ class Counts:
             self.unused[name] = self.unused.get(name, 0) + count
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class State:
     """What is done, and with which options."""
 
@@ -131,6 +131,13 @@ class State:
         """Those with mask 1."""
         return sum(shard.trained for shard in self.shards)
 
+    def __repr__(self) -> str:
+        bad = counted(sum(self.counts.errors.values()), "error")
+        made = f"{counted(self.examples, 'example')}, {counted(self.tokens, 'token')}"
+        how = "complete" if self.complete else "not complete"
+        rows = counted(self.counts.rows, "row")
+        return f"<State: {how}, {rows}, {made}, {self.trained:,} trained, {bad}>"
+
     def save(self, path: Path) -> None:
         """Writes the state; the file is always a whole one."""
         fields = {"harmony_dataset": 2, **asdict(self)}
@@ -160,18 +167,27 @@ class State:
 
     def check(self, settings: dict[str, Any], inputs: list[dict[str, Any]]) -> None:
         """``StateError`` that names the options or files that are not those of this state."""
-        again = "; use another output, or restart to start over"
         for name in sorted({*settings, *self.settings}):
             before, now = self.settings.get(name), settings.get(name)
             if before != now:
-                begun = f"without {name}" if before is None else f"with {name} {quoted(before)}"
-                raise StateError(f"begun {begun}, now {quoted(now)}{again}")
+                begun = "without " if before is None else "with "
+                one = _argument(name, "" if before is None else quoted(before))
+                changed = f", now {quoted(now)}"
+                raise StateError(f"this output was started {begun}", one, changed, *_AGAIN)
         before_paths = [entry["path"] for entry in self.inputs]
         paths = [entry["path"] for entry in inputs]
         if paths != before_paths:
-            changed = sorted(set(paths) ^ set(before_paths))
-            files = ", ".join(changed[:3]) or "another order"
-            raise StateError(f"begun with other files: {files}{again}")
+            others = sorted(set(paths) ^ set(before_paths))
+            files = ", ".join(others[:3]) or "another order"
+            raise StateError(f"this output was started with other files: {files}", *_AGAIN)
         for before, now in zip(self.inputs, inputs):
             if before != now:
-                raise StateError(f"changed since the run began: {now['path']}{again}")
+                raise StateError(f"changed since the run began: {now['path']}", *_AGAIN)
+
+
+def _argument(setting: str, value: str) -> Argument | str:
+    """The argument that a setting is of; versions are of none."""
+    if setting.startswith("version of "):
+        return f"{setting} {value}".rstrip()
+    name = "to" if setting == "format of the output" else setting.replace(" ", "_")
+    return Argument(name, value)
