@@ -301,7 +301,7 @@ def test_dataset_from_standard_input(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert len(pq.read_table(out / "part-00000.parquet")) == 20
     done = run("dataset", "-", str(out), "--format", "chat", input=rows)
-    again = "standard input cannot be read again: begin anew with restart"
+    again = "standard input cannot be read again: start over with --restart"
     assert (done.returncode, done.stderr.strip().split("error: ")[-1]) == (1, again)
     done = run("dataset", "-", str(out), "--format", "chat", "--restart", input=rows)
     assert (done.returncode, len(pq.read_table(out / "part-00000.parquet"))) == (0, 20)
@@ -317,8 +317,8 @@ def test_dataset_stops_at_bad_rows(tmp_path: Path) -> None:
     arguments = ["dataset", rows, str(tmp_path / "out"), "--format", "chat", "--max-errors"]
     done = run(*arguments, "1")
     assert done.returncode == 1
-    assert "error: 2 bad rows, 1 are allowed: see " in done.stderr
-    assert done.stderr.endswith(f"; left: {tmp_path / 'out'}\n")
+    assert "error: 2 bad rows, 1 is allowed: see " in done.stderr
+    assert done.stderr.endswith(f"; kept: {tmp_path / 'out'}\n")
     assert "error: 2 of 5 rows are bad, 39.5 % allowed" in run(*arguments, "39.5%").stderr
     for wrong in ("x", "101%", "%", "1.5"):
         done = run(*arguments, wrong)
@@ -384,7 +384,7 @@ def test_a_process_that_ends_in_the_middle(kind: str, tmp_path: Path) -> None:
     if kind == "SIGINT":
         assert (running.returncode, said[0]) == (130, "")
         assert said[1].endswith(
-            f"The same command resumes; left: {out}.\npython -m openai_harmony: interrupted\n"
+            f"The same command resumes; kept: {out}.\npython -m openai_harmony: interrupted\n"
         )
     else:
         assert running.returncode == -signal.SIGKILL
@@ -495,3 +495,10 @@ def test_no_url_becomes_a_folder(
         sys.exit(cli.main(arguments))
     assert ended.value.code in (1, 2)
     assert [path.name for path in tmp_path.iterdir()] == ["rows.jsonl"]
+
+
+def test_a_strict_error_names_the_flag(tmp_path: Path) -> None:
+    (tmp_path / "cut.txt").write_text("<|channel|>final")
+    done = run("parse", "--strict", str(tmp_path / "cut.txt"))
+    assert done.returncode == 1
+    assert "lenient parsing, without --strict, reads what there is" in done.stderr

@@ -472,3 +472,12 @@ def test_long_stretches_that_are_equal_are_folded(count: int) -> None:
     assert (len(head), left_out, len(tail)) == (
         (count, 0, 0) if count < 37 else (12, count - 24, 12)
     )
+
+
+def test_a_batch_is_shown_example_by_example() -> None:
+    chat = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Ho"}]
+    batch = render([chat, chat], format="chat")
+    with pytest.raises(WrongTypeError, match=r"^Batch holds 2 examples: show one of them, x\[0\]$"):
+        show.text(batch)
+    assert show.text(batch[0]).startswith("example · ")
+    assert repr(batch[0]).startswith("<Example of row 0: ")

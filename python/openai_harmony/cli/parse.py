@@ -94,7 +94,9 @@ def _parsed(one: Input, options: argparse.Namespace) -> tuple[list[Any], list[di
             one.value, role, tools=options.tool, spelled_markers=options.spelled_markers
         )
     except (HarmonyError, ValueError) as error:
-        raise CommandError(f"{one.name}: {error}") from error
+        # In Python lenient parsing is an argument.
+        said = str(error).replace("strict=False", "without --strict")
+        raise CommandError(f"{one.name}: {said}") from error
     return messages, [
         {"kind": repair.kind, "text": repair.text, "span": list(repair.span)} for repair in repairs
     ]

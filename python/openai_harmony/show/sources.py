@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence, Sized
 from functools import lru_cache
 from typing import Any, Literal
 
+from openai_harmony._counted import counted
 from openai_harmony.chat import Conversation, Message, Role
 from openai_harmony.errors import HarmonyError, WrongTypeError
 from openai_harmony.interop.reply import Reply
@@ -48,6 +49,9 @@ def picture(
     if config is not None or ending is not None:
         name = "ending" if config is None else "config"
         raise ValueError(f"{name}: {type(x).__name__} is rendered already")
+    if hasattr(x, "loss_mask") and hasattr(x, "offsets"):
+        name = type(x).__name__
+        raise WrongTypeError(f"{name} holds {counted(len(x), 'example')}: show one of them, x[0]")
     match x:
         case Rendered():
             return _of_rendered(x, "rendered", _mask_of(x, mask), tools)
