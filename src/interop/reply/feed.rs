@@ -11,7 +11,7 @@ impl Reply {
     /// JSON. The first call also returns what opens the stream; `feed(&[], None)` does so before the first token.
     ///
     /// `logprobs` are the log-probabilities of the tokens, one for each; `None` for a token that the engine gave none
-    /// for. If the body asks for them ([`Sampling::logprobs`](super::Sampling::logprobs)), the answer has those of
+    /// for. If the body asks for them ([`Sampling::logprobs`](crate::interop::Sampling::logprobs)), the answer has those of
     /// visible text: chat's `logprobs`, the `logprobs` of Responses' texts, Ollama's. Thoughts, calls and headers have
     /// none there, and a stop string that cuts a token leaves the token's entry.
     ///
@@ -93,7 +93,7 @@ impl Reply {
     }
 
     /// Ends the answer and returns what is left to send. `stop_sequence` is the stop string at which
-    /// the engine stopped, if it looks for the body's itself; those in [`Turn::stop_strings`] are
+    /// the engine stopped, if it looks for the body's itself; those in [`Turn::stop_strings`](crate::interop::Turn::stop_strings) are
     /// found without it. [`FinishReason::Abort`] is a [failure](Self::fail) without a message of its own. A second call
     /// returns nothing.
     ///
