@@ -64,6 +64,8 @@ pub(super) fn types(is_json: bool, forms: HeaderForms) -> Types {
 /// The content types of an answer.
 pub(super) fn answer_types(options: &GrammarOptions) -> Types {
     match (options.response_schema.is_some(), options.header_forms) {
+        // Models name the type of an answer that nobody asked to be JSON, too.
+        (false, HeaderForms::All) if !options.has_response_form() => &OF_JSON[..4],
         (false, _) => &OF_JSON[..1],
         (true, HeaderForms::Few) => &OF_JSON[..2],
         (true, HeaderForms::All) => &OF_JSON[..4],

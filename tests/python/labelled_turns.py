@@ -134,5 +134,9 @@ def turns() -> list[Labelled]:
     add(False, "<|channel|>final<|message|>four<|return|>", response_schema=SCHEMA)
     add(False, '<|channel|>final<|message|>{"sum":"4"}<|return|>', only_schema=True, response_schema=SCHEMA)  # fmt: skip
     add(True, THOUGHT + CALL, response_schema=SCHEMA)
+    for kind in (JSON, "<|constrain|>json", " json"):
+        typed = f"<|channel|>final{kind}<|message|>It rains.<|return|>"
+        add(True, typed, header_forms="all")
+        add(False, typed, header_forms="all", response_choices=["It rains."])
     add(False, f"<|channel|>final{JSON}<|message|>4<|return|>")
     return made
