@@ -8,7 +8,6 @@ import socket
 import subprocess
 import sys
 import time
-import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -71,7 +70,7 @@ def proxy(url: str, folder: Path) -> Iterator[str]:
 def _is_up(address: str) -> bool:
     try:
         return bool(urllib.request.urlopen(address, timeout=5).status == 200)
-    except (urllib.error.URLError, ConnectionError):
+    except OSError:  # refused, broken off or too slow
         return False
 
 
