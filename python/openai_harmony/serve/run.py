@@ -63,6 +63,8 @@ def run(source: Callable[[], Settings], say: Callable[[str], object]) -> bool:
     limit(settings, _allow_open_files(settings))
     options: dict[str, Any] = {
         "http": Connection,
+        # Where a package for websockets is installed, uvicorn would answer requests to upgrade.
+        "ws": "none",
         # uvloop would close new connections without a word where no file can be opened.
         "loop": "asyncio",
         "log_config": None,
