@@ -383,3 +383,21 @@ def test_a_custom_tool_takes_any_text(encoding: HarmonyEncoding) -> None:
         said = f"<|channel|>commentary to=functions.{name}<|message|>buy milk<|call|>"
         [call] = rollout.sampled(tokens(encoding, said)).calls
         assert (call.arguments, call.status) == ("buy milk", status), name
+
+
+@pytest.mark.parametrize(
+    ("sampled", "arguments", "status"),
+    [
+        ("", "{}", "complete"),
+        (" \n", "{}", "complete"),
+        ('{"in":NaN}', '{"in":NaN}', "not_json"),
+        ('{"in":-Infinity}', '{"in":-Infinity}', "not_json"),
+        ("[]", "[]", "not_json"),
+    ],
+)
+def test_arguments_of_a_function(
+    encoding: HarmonyEncoding, sampled: str, arguments: str, status: str
+) -> None:
+    said = f"<|channel|>commentary to=functions.rain <|constrain|>json<|message|>{sampled}<|call|>"
+    [call] = Rollout(conversation(), encoding).sampled(tokens(encoding, said)).calls
+    assert (call.arguments, call.status) == (arguments, status)

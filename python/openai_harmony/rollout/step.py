@@ -42,7 +42,7 @@ class Call(NamedTuple):
     name: str
     """The recipient: ``functions.get_weather``."""
     arguments: str
-    """As they were sampled."""
+    """As they were sampled; ``{}`` for a function that was called without any."""
     status: Literal["complete", "cut_off", "not_json", "abandoned"]
     """``complete``: it may run. ``cut_off``: sampling ended before the call did, and it must not
     run. ``not_json``: a function's arguments that are no JSON object. ``abandoned``: the model
@@ -162,21 +162,27 @@ def step_of(
 
 def _call(said: Said, free: Collection[str]) -> Call:
     name = said.message.recipient or ""
+    needs_json = name.startswith("functions.") and name not in free
+    arguments = "{}" if needs_json and said.is_complete and not said.text.strip() else said.text
     status: Literal["complete", "cut_off", "not_json", "abandoned"] = "complete"
     if not said.is_waiting:
         status = "abandoned"
     elif not said.is_complete:
         status = "cut_off"
-    elif name.startswith("functions.") and name not in free and not _is_object(said.text):
+    elif needs_json and not _is_object(arguments):
         status = "not_json"
-    return Call(name, said.text, status, said.span, said.message)
+    return Call(name, arguments, status, said.span, said.message)
 
 
 def _is_object(text: str) -> bool:
     try:
-        return isinstance(json.loads(text), dict)
+        return isinstance(json.loads(text, parse_constant=_refuse_constant), dict)
     except (ValueError, RecursionError):
         return False
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON")
 
 
 __all__ = ["Call", "Said", "Step", "read_step", "step_of"]
