@@ -182,7 +182,7 @@ def _is_object(text: str) -> bool:
 
 
 def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")
 
 
 __all__ = ["Call", "Said", "Step", "read_step", "step_of"]

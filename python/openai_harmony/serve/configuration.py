@@ -13,7 +13,7 @@ from pathlib import Path
 
 from openai_harmony.serve.engines import EngineError, connect
 from openai_harmony.serve.journal import LOG
-from openai_harmony.serve.settings import Settings
+from openai_harmony.serve.settings import Settings, dashed
 
 FIXED = (
     "host",
@@ -124,11 +124,11 @@ class Source:
             LOG.error("the configuration stays as it is: %s", error)
             return None
         if fixed:
-            names = ", ".join(map(_in_files, fixed))
+            names = ", ".join(map(dashed, fixed))
             LOG.warning("these settings change only by a new start: %s", names)
         old, new = set(self._current.keys), set(found.keys)
         about = {
-            "changed": [_in_files(name) for name in _different(before, settings)],
+            "changed": [dashed(name) for name in _different(before, settings)],
             "keys": len(found.keys),
             "keys_added": len(new - old),
             "keys_removed": len(old - new),
@@ -141,11 +141,6 @@ class Source:
 def _different(before: Settings, after: Settings) -> list[str]:
     names = [field.name for field in dataclasses.fields(Settings)]
     return [name for name in names if getattr(before, name) != getattr(after, name)]
-
-
-def _in_files(name: str) -> str:
-    """A setting's name as the command line and the file have it."""
-    return name.replace("_", "-")
 
 
 def _fixed(before: Settings, after: Settings) -> list[str]:

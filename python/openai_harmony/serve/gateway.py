@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack, ExitStack
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
@@ -89,6 +89,15 @@ class Prepared:
 
 Work = Callable[[Request, Record, AsyncExitStack], Awaitable[Response]]
 """Answers a request: fills the record, and leaves to the stack what ends with the answer."""
+
+
+Made = TypeVar("Made")
+
+
+async def _worked(call: Call, body: Body, size: int, work: Callable[[], Made]) -> Made:
+    """What the work for a body gives, made in a thread if that may take long."""
+    at_once = is_quick(body, size) and not call.blocks
+    return work() if at_once else await in_thread(work)
 
 
 def engine_of(settings: Settings) -> tuple[str, float, str | None]:
@@ -237,8 +246,9 @@ class Gateway:
         record.error = str(getattr(error, "reason", error))
         if not isinstance(error, REFUSALS):
             LOG.error("a fault of this server", exc_info=error)
-        counts = any(one.broke for one in record.answers)  # each of them is counted itself
-        if isinstance(error, EngineError) and not (counts or isinstance(self.engine, NoEngine)):
+        # Answers that broke are counted one by one.
+        is_counted = any(one.broke for one in record.answers) or isinstance(self.engine, NoEngine)
+        if isinstance(error, EngineError) and not is_counted:
             record.engine_status = error.status
         return refusal(record.api, error)
 
@@ -256,9 +266,7 @@ class Gateway:
         try:
             with ExitStack() as held:
                 body, size = await self.bodies.read(request, held)
-                work = partial(self._count, call, body)
-                at_once = is_quick(body, size) and not call.blocks
-                prompt = work() if at_once else await in_thread(work)
+                prompt = await _worked(call, body, size, partial(self._count, call, body))
             headers = {"request-id": request_id()} if call.api == "anthropic" else None
             return JSONResponse({**about, "input_tokens": prompt}, headers=headers)
         except REFUSALS as error:
@@ -267,8 +275,7 @@ class Gateway:
     async def _prepared(
         self, call: Call, body: Body, size: int, headers: dict[str, str]
     ) -> Prepared:
-        work = partial(self._prepare, call, body, headers)
-        return work() if is_quick(body, size) and not call.blocks else await in_thread(work)
+        return await _worked(call, body, size, partial(self._prepare, call, body, headers))
 
     def _prepare(self, call: Call, body: Body, headers: dict[str, str]) -> Prepared:
         turn = call.read(body)

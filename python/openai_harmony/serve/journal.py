@@ -36,7 +36,7 @@ LOG = logging.getLogger("openai_harmony.serve")
 _MOST_NAMED = 1000
 """How many keywords that grammars do not hold are logged: clients may send any number."""
 
-_RENDERING = ("render", "derender")
+RENDERING = ("render", "derender")
 """What ends the paths that ask no engine, and names them in the log and the metrics."""
 
 _WRITER = json.JSONEncoder(ensure_ascii=False)
@@ -78,7 +78,7 @@ class Record:
         broke = next((answer.broke for answer in self.answers if answer.broke), None)
         made: dict[str, Any] = {
             "request": self.id,
-            "api": self.api if (last := self.path.rpartition("/")[2]) not in _RENDERING else last,
+            "api": self.api if (last := self.path.rpartition("/")[2]) not in RENDERING else last,
             "path": self.path,
             "status": self.status,
             "stream": self.stream,

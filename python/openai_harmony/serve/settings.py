@@ -153,6 +153,11 @@ def _refuse_number(name: str, value: float) -> None:
         raise ValueError(f"{name}: {value:g} is too small")
 
 
+def dashed(name: str) -> str:
+    """A setting's name as the command line and the file have it."""
+    return name.replace("_", "-")
+
+
 def read_file(path: str | Path) -> dict[str, Any]:
     """The settings in a TOML file; dashes in names are underscores.
 
@@ -171,8 +176,8 @@ def read_file(path: str | Path) -> dict[str, Any]:
         plain = name.replace("-", "_")
         if plain not in known:
             near = difflib.get_close_matches(plain, known, n=1)
-            meant = f": did you mean {near[0].replace('_', '-')}?" if near else ""
-            shown = ", ".join(one.replace("_", "-") for one in known)
+            meant = f": did you mean {dashed(near[0])}?" if near else ""
+            shown = ", ".join(map(dashed, known))
             raise ValueError(f"{path}: {name} is not a setting (known: {shown}){meant}")
         if plain in made:
             raise ValueError(f"{path}: {name} is set twice, with dashes and with underscores")

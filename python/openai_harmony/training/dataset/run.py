@@ -211,12 +211,10 @@ class Run:
             are = "is" if allowed == 1 else "are"
             raise ErrorLimitError(
                 f"{counted(found, 'bad row')}, {allowed:,} {are} allowed: see {where}. ",
-                *(
-                    "Fix the rows and start over with ",
-                    RESTART,
-                    ", or resume with a higher ",
-                    MAX_ERRORS,
-                ),
+                "Fix the rows and start over with ",
+                RESTART,
+                ", or resume with a higher ",
+                MAX_ERRORS,
             )
 
     def _stem(self) -> Any:
