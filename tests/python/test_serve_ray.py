@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("ray", reason="Ray is tested with the first Python alone")
-pytest.importorskip("ray.serve", reason="Ray is tested with the first Python alone")
+pytest.importorskip("ray", reason="make test-ray installs Ray")
+pytest.importorskip("ray.serve", reason="make test-ray installs Ray")
 pytest.importorskip("prometheus_client")
 pytest.importorskip("sqlalchemy")
 

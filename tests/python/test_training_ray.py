@@ -17,7 +17,7 @@ from fences import fenced
 from openai_harmony.training import LossMask, render
 from openai_harmony.training.ray import RenderRows
 
-reason = "Ray is tested with the first Python alone"
+reason = "make test-ray installs Ray"
 ray = pytest.importorskip("ray", reason=reason)
 data = pytest.importorskip("ray.data", reason=reason)
 pa = pytest.importorskip("pyarrow", reason=reason)
