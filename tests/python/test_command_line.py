@@ -92,7 +92,27 @@ def test_replaces_what_was_there(tmp_path: Path) -> None:
             2,
             "expected a whole number, got '-5'",
         ),
-        (["dataset", "{folder}/rows.jsonl", "{folder}/out", "--max-tokens", "0"], 2, "max_tokens"),
+        (
+            ["dataset", "{folder}/rows.jsonl", "{folder}/out", "--max-tokens", "0"],
+            2,
+            "--max-tokens: expected",
+        ),
+        (
+            [
+                "dataset",
+                "{folder}/rows.jsonl",
+                "{folder}/out",
+                "--shard-tokens=2",
+                "--shard-bytes=2",
+            ],
+            2,
+            "--shard-tokens and --shard-bytes: give one of them",
+        ),
+        (
+            ["dataset", "{folder}/rows.jsonl", "{folder}/out", "--columns", "dpo"],
+            2,
+            "--columns: --format preference and the columns 'dpo' and 'kto' need each other",
+        ),
         (
             ["dataset", "{folder}/rows.jsonl", "{folder}/out", "--date", "yesterday"],
             2,
@@ -116,17 +136,17 @@ def test_replaces_what_was_there(tmp_path: Path) -> None:
         (
             ["dataset", "{folder}/rows.jsonl", "{folder}/out", "--reasoning-effort", "low"],
             2,
-            "reasoning_effort: rows of the format 'harmony' have their own system message",
+            "--reasoning-effort: rows of --format harmony have their own system message",
         ),
         (
             ["dataset", "{folder}/rows.jsonl", "{folder}/out.bin", "--columns", "trl"],
             2,
-            "columns: Megatron's files have none",
+            "--columns: Megatron's files have none",
         ),
         (
             ["dataset", "{folder}/rows.jsonl", "{folder}/out", "--overflow", "drop"],
             2,
-            "overflow: 'drop' does nothing without max_tokens",
+            "--overflow: 'drop' does nothing without --max-tokens",
         ),
         (["dataset", "{folder}/rows.jsonl", "{folder}/file/out"], 1, "Not a directory"),
         (["dataset", "{folder}/rows.jsonl", "-"], 2, "the output is files, not standard output"),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
+import io
 import json
 import os
 import subprocess
@@ -12,8 +14,10 @@ from typing import Any
 
 import pytest
 
+from few_rows import HARMONY
 from openai_harmony import StreamableParser, cli, load_harmony_encoding, training
 from openai_harmony.cli.commands import COMMANDS
+from openai_harmony.cli.flags import ROWS as FLAGS
 from openai_harmony.interop import chat_completions
 from openai_harmony.show.forms import recognize
 from openai_harmony.training import write_dataset
@@ -242,6 +246,153 @@ def test_rows_of_preferences_are_two_examples(write: Any, harmony: Any) -> None:
     row = {"prompt_ids": [200006, 1428], "chosen_ids": [12194], "rejected_ids": [13225]}
     said = harmony("count", "--to", "json", write(row, row))
     assert [json.loads(line)["tokens"] for line in said.out.splitlines()] == [3, 3, 3, 3]
+
+
+ROWS: dict[str, list[Any]] = {
+    "chat": [
+        ROW,
+        {"messages": CHAT["messages"]},
+        {"messages": 1},
+        {"messages": [*ROW["messages"], *ROW["messages"]], "tools": []},
+    ],
+    "harmony": [{"messages": HARMONY}, HARMONY, ROW],
+    "preference": [
+        {"prompt": "2 + 2?", "chosen": "4.", "rejected": "5."},
+        {**ROW, "label": True},
+        {"prompt": "2 + 2?", "chosen": "4."},
+    ],
+    "anthropic": [
+        {"messages": [CHAT["messages"][0], {"role": "assistant", "content": [{"type": "text", "text": "Hello!"}]}]},
+        {"messages": "x"},
+    ],
+    "responses": [{"input": ROW["messages"]}, {"input": 1}],
+}  # fmt: skip
+"""Good rows and bad ones of each format."""
+
+
+@pytest.mark.parametrize("more", [[], ["--examples", "turns"]])
+@pytest.mark.parametrize("name", ["rows.jsonl", "rows.json", "rows.jsonl.gz", "-"])
+@pytest.mark.parametrize("form", (FLAGS["format"].value or {})["choices"])
+def test_rows_are_shown_and_counted_as_they_are_trained(
+    form: Any,
+    name: str,
+    more: list[str],
+    write: Any,
+    harmony: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if more and form == "preference":
+        pytest.skip("preferences have one example for each answer")
+    rows = ROWS[form]
+    if name == "rows.json":
+        Path(name).write_text(json.dumps(rows), "utf-8")
+    else:
+        write(*rows, name="rows.jsonl")
+        raw = Path("rows.jsonl").read_bytes()
+        Path("rows.jsonl.gz").write_bytes(gzip.compress(raw))
+    batch = training.render(rows, format=form, **{"examples": "turns"} if more else {})
+    assert batch.errors
+    assert len(batch)
+    arguments = ("--to", "json", "--format", form, *more, name)
+
+    def said(*command: str) -> Said:
+        if name == "-":
+            monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(raw)))
+        return harmony(*command)  # type: ignore[no-any-return]
+
+    shown = said("show", "--mask", *arguments)
+    pictures = [json.loads(line) for line in shown.out.splitlines()]
+    assert [(one["tokens"], one["mask"]) for one in pictures] == [
+        (list(example.tokens), list(example.loss_mask)) for example in batch
+    ]
+    where = "standard input" if name == "-" else name
+    assert shown.code == 1
+    assert [line.partition(": Invalid")[0] for line in shown.err.splitlines()] == [
+        f"harmony: error: {where}:{row + 1}" + (f": {error}" if "Invalid" not in str(error) else "")
+        for row, error in batch.errors
+    ]
+    counted = said("count", *arguments)
+    counts = [json.loads(line)["tokens"] for line in counted.out.splitlines()]
+    assert counts == [len(example.tokens) for example in batch]
+    total = said("count", "--total", *arguments[2:])
+    assert (int(total.out), total.err) == (len(batch.tokens), shown.err)
+
+
+def test_rows_go_by_the_flags_of_data_sets(write: Any, harmony: Any) -> None:
+    write({"ask": "2 + 2?", "reply": "Four."}, name="rows.jsonl")
+    flags = ["--map", "prompt=ask", "--map", "completion=reply", "--date", "2026-01-31"]
+    flags += ["--identity", "You are Pat.", "--reasoning-effort", "high", "--no-stop-tokens"]
+    said = harmony("show", "--format", "chat", *flags, "rows.jsonl")
+    assert (said.code, said.err) == (0, "")
+    for text in ("You are Pat.", "Current date: 2026-01-31", "Reasoning: high", "Four.»<|return|>"):
+        assert text in said.out
+    # Each example of several has a name, and the two of a pair are known.
+    write({"prompt": "2 + 2?", "chosen": "4.", "rejected": "5."}, name="pairs.jsonl")
+    said = harmony("count", "--format", "preference", "pairs.jsonl")
+    assert [line.split("  ")[-1] for line in said.out.splitlines() if "pairs" in line] == [
+        "pairs.jsonl:1 chosen",
+        "pairs.jsonl:1 rejected",
+    ]
+    long = {"messages": [*ROW["messages"], *ROW["messages"]]}
+    said = harmony("count", "--format", "chat", "--examples", "turns", write(long, name="x.jsonl"))
+    assert "x.jsonl:1 example 2" in said.out
+
+
+def test_rows_of_a_column_of_parquet(write: Any, harmony: Any) -> None:
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    pq.write_table(pa.table({"text": [json.dumps(ROW)] * 2}), write(name="rows.parquet"))
+    said = harmony("show", "--format", "chat", "--column", "text", "rows.parquet")
+    assert (said.code, said.out.count(" 6 trained")) == (0, 2)
+    said = harmony("show", "--format", "chat", "--column", "rows", "rows.parquet")
+    assert "error: no column rows in rows.parquet, only text" in said.err
+
+
+def test_what_of_rows_is_not_used_is_noted_once(write: Any, harmony: Any) -> None:
+    row = {"messages": [{**CHAT["messages"][0], "x": 1}, ROW["messages"][1]]}
+    said = harmony("count", "--format", "chat", write(row, row, name="rows.jsonl"))
+    assert (said.code, said.err) == (0, "rows.jsonl: note: messages[].x\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["show", "--map", "a=b"], "--map needs --format"),
+        (["count", "--column", "a"], "--column needs --format"),
+        (["count", "--examples", "turns"], "--examples needs --format"),
+        (["show", "--format", "chat", "--as", "chat"], "--as and --format: give one of them"),
+        (
+            ["count", "--format", "chat", "--ending", "none"],
+            "--ending none: rows are training examples",
+        ),
+        (
+            ["show", "--format", "harmony", "--identity", "x"],
+            "--identity: rows of --format harmony have their own system message",
+        ),
+        (["count", "--format", "chta"], "did you mean chat?"),
+        (["count", "--format", "chat", "--column", "x"], "a column can be chosen in Parquet files"),
+        (["show", "--format", "chat", "--max-tokns", "3"], "did you mean --max-tokens?"),
+    ],
+)
+def test_flags_of_rows_that_make_no_sense(
+    arguments: list[str], said: str, write: Any, harmony: Any
+) -> None:
+    found = harmony(*arguments, write(ROW, name="in.jsonl"))
+    assert (found.code in (1, 2), found.out, said in found.err) == (True, "", True)
+
+
+def test_a_row_of_another_format_names_the_flag(write: Any, harmony: Any) -> None:
+    name = write(
+        {"messages": [{"role": "assistant", "content": "Hi", "thinking": ""}]}, name="x.jsonl"
+    )
+    for command in (["count", "--format", "harmony", name], ["dataset", name, "out.parquet"]):
+        said = harmony(*command)
+        assert (said.code, "for chat messages use --format chat" in said.err) == (1, True)
+    pair = write({"prompt": "x", "chosen": "y", "rejected": "z"}, name="pair.jsonl")
+    assert "use --format preference" in harmony("show", "--format", "chat", pair).err
+    assert (
+        "--map says which column"
+        in harmony("show", "--format", "chat", write({"x": 1}, name="y.jsonl")).err
+    )
 
 
 def test_saved_replies_and_parsers_are_shown(write: Any, harmony: Any) -> None:

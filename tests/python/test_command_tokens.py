@@ -497,6 +497,7 @@ def test_the_commands_of_the_guide(given: Any, run: Any, monkeypatch: pytest.Mon
     [examples] = re.findall(r"^```sh\n(.*?)^```$", guide, re.DOTALL | re.MULTILINE)
     for name in ("request.json", "ours.json", "chat.json", "chats.jsonl"):
         given(CHAT, name)
+    given({"messages": [*CHAT["messages"], {"role": "assistant", "content": "Hi"}]}, "rows.jsonl")
     given("200006 1428", "theirs.txt")
     given(SAMPLED, "sampled.txt")
     for line in examples.splitlines():

@@ -326,6 +326,7 @@ def test_plain_words(document: Path) -> None:
 QUESTION = '{"messages": [{"role": "user", "content": "What is 2 + 2?"}]}'
 FILES = {
     "request.json": QUESTION,
+    "rows.jsonl": f'{QUESTION[:-2]}, {{"role": "assistant", "content": "4."}}]}}\n',
     "chats.jsonl": f"{QUESTION}\n{QUESTION}\n",
     "chat.json": QUESTION,
     "sampled.txt": "<|channel|>final<|message|>4.<|return|>",

@@ -21,9 +21,11 @@ from openai_harmony import (
     StreamableParser,
     ToolDescription,
     UnknownFieldWarning,
+    show,
 )
 from openai_harmony.grammar import TurnGrammar
 from openai_harmony.interop import anthropic, chat_completions, ollama, responses
+from openai_harmony.rollout import read_step
 
 HI = {"role": "user", "content": "Hi"}
 MESSAGE = Message.from_role_and_content("user", "Hi")
@@ -131,6 +133,16 @@ ERRORS: dict[str, tuple[Given, str]] = {
         lambda e: openai_harmony.training.render([], format="chat", date="2026-1-31"),
         "2025-06-28",
     ),
+    "show what was parsed": (
+        lambda e: show.print(e.parse_with_repairs([200005, 17196], "assistant")),
+        "got Parsed; give the tokens that it was read from, or its messages",
+    ),
+    "show a step": (
+        lambda e: show.text(read_step(e, [200005, 17196])),
+        "got Step; give the tokens that it was read from",
+    ),
+    "show a body": (lambda e: show.text({"messages": [HI]}), f"{READER}(body)"),
+    "show OpenAI's messages": (lambda e: show.html([HI]), f'{READER}({{"messages": messages}})'),
     "tiktoken's function": (lambda e: openai_harmony.get_encoding("o200k"), "load_harmony_encoding"),  # type: ignore[attr-defined]
     "a message's role": (lambda e: MESSAGE.role, "author.role"),  # type: ignore[attr-defined]
     "a message's calls": (lambda e: MESSAGE.tool_calls, "with a recipient"),  # type: ignore[attr-defined]

@@ -26,7 +26,7 @@ fn outcome<'r>(row: impl Into<Row<'r>>, format: RowFormat) -> String {
 #[test]
 fn each_row_of_the_table_is_said_to_be_wrong_as_there() {
     const UNKNOWN: &str = "unknown field (known: role, name, content, channel, recipient, \
-                           content_type); chat messages are the format 'chat'";
+                           content_type); for chat messages use the format 'chat'";
     let cases = include_str!("bad_rows.txt").split("\nrow: ").skip(1);
     let (mut count, mut wrong) = (0, String::new());
     for case in cases {

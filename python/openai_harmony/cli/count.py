@@ -6,10 +6,11 @@ import argparse
 import json
 from typing import TYPE_CHECKING, Any
 
-from openai_harmony.cli.flags import RENDERING, add_prompt, given_flags
+from openai_harmony.cli.flags import RENDERING, add_prompt, add_rows, given_flags
 from openai_harmony.cli.inputs import APIS, Input, add_input, each
 from openai_harmony.cli.output import Output, add_output
 from openai_harmony.cli.rendering import config_for
+from openai_harmony.cli.rows import rows_or_sources
 
 if TYPE_CHECKING:
     from openai_harmony.rendered import Rendered
@@ -24,11 +25,13 @@ examples:
   harmony count --to json chats.jsonl        an object for each line
   harmony count --total chats.jsonl          only the sum
   harmony count --as plain notes.txt
+  harmony count --format chat rows.jsonl     training rows, as harmony dataset renders them
 """
     add_input(parser)
     add_output(parser, "text", "json")
     parser.add_argument("--total", action="store_true", help="print only the grand total")
     add_prompt(parser)
+    add_rows(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -51,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
         rows = [f"{count:>9,}  {heading}\n" for heading, count in (*messages, (one.name, tokens))]
         output.write("".join(rows))
 
-    code = each(options, write)
+    code = each(options, rows_or_sources(options), write)
     if options.total:
         output.write(f'{{"tokens": {total}}}\n' if options.to == "json" else f"{total}\n")
     output.close()
@@ -76,6 +79,8 @@ class _Counter:
 
     def total(self, one: Input) -> int:
         """The tokens of an input."""
+        if isinstance(one.value, list):
+            return len(one.value)
         if self._is_default(one):
             return len(one.value.prompt_array(self._encoding))
         return self.counts(one)[0]

@@ -9,7 +9,14 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from openai_harmony.cli.arguments import number
-from openai_harmony.cli.failures import DONE, CommandError, UsageError, say
+from openai_harmony.cli.failures import (
+    DONE,
+    CommandError,
+    UsageError,
+    of_option,
+    say,
+    with_flags,
+)
 from openai_harmony.cli.flags import add_rendering
 from openai_harmony.cli.rendering import given_rendering
 
@@ -97,11 +104,11 @@ def run(options: argparse.Namespace) -> int:
     except dataset.StateError as error:
         raise CommandError(error.told(_flag)) from error
     except dataset.ErrorLimitError as error:
-        raise CommandError(f"{error.told(_flag)}{_left(output)}") from error
+        raise CommandError(f"{with_flags(error.told(_flag))}{_left(output)}") from error
     except (dataset.InputError, dataset.NoExamplesError) as error:
-        raise CommandError(f"{error}{_left(output)}") from error
+        raise CommandError(f"{with_flags(error)}{_left(output)}") from error
     except ValueError as error:
-        raise UsageError(str(error)) from error
+        raise of_option(error, options) from error
     except KeyboardInterrupt:
         again = "--restart starts over" if STDIN in options.inputs else "The same command resumes"
         print(f"{again}{_left(output)}.", file=sys.stderr)

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import argparse
 import os
+import re
 import sys
 
 DONE, FAILED, USAGE, DIFFERENT, INTERRUPTED = 0, 1, 2, 3, 130
 """The exit codes. ``DIFFERENT`` is what ``diff`` and ``parse --check`` found."""
+
+
+_ADVICE = (
+    ("the format '(\\w+)'", r"--format \1"),
+    ("strict=False", "without --strict"),
+    ("`map`", "--map"),
+)
+"""What errors advise, and how it is written here."""
 
 
 class UsageError(Exception):
@@ -15,6 +25,25 @@ class UsageError(Exception):
 
 class CommandError(Exception):
     """What was asked for cannot be done; the text says why, in a line."""
+
+
+def with_flags(error: Exception | str) -> str:
+    """The text of an error of the library, with the options that it advises as flags."""
+    text = str(error)
+    for argument, flag in _ADVICE:
+        text = re.sub(argument, flag, text)
+    return text
+
+
+def of_option(error: ValueError, options: argparse.Namespace) -> UsageError:
+    """The error of a wrong option, named as the flag that gave it."""
+
+    def flag(word: re.Match[str]) -> str:
+        return f"--{word[0].replace('_', '-')}" if word[0] in options else word[0]
+
+    # Its name begins the text. Names within it are known from words by their underscore.
+    text = re.sub(r"^[a-z]+(?=: )|\b[a-z]+(_[a-z]+)+\b", flag, with_flags(error))
+    return UsageError(text)
 
 
 def say(report: object) -> None:

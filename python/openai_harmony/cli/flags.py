@@ -83,6 +83,12 @@ ROWS: Flags = {
 }
 """Those of ``RowOptions``."""
 
+SHOWN_ROWS: Flags = {
+    **{name: ROWS[name] for name in ("map", "markers", "examples", "identity", "reasoning_effort")},
+    "format": ROWS["format"]._replace(help="the files have training rows of this form"),
+}
+"""Those of commands that show or count rows, whose date and limit are flags of all inputs."""
+
 
 def add_flags(add: Callable[..., Any], flags: Flags, prefix: str = "") -> None:
     """Adds flags to a command. A prefix makes others for another input."""
@@ -99,8 +105,8 @@ def given_flags(options: argparse.Namespace, flags: Flags, prefix: str = "") -> 
     given: dict[str, Any] = {}
     for name, flag in flags.items():
         if flag.value is not None:
-            given[name] = getattr(options, prefix + name)
-        elif getattr(options, f"{prefix}no_{name}"):
+            given[name] = getattr(options, prefix + name, None)
+        elif getattr(options, f"{prefix}no_{name}", False):
             given[name] = False
     return {name: value for name, value in given.items() if value is not None}
 
@@ -112,6 +118,17 @@ def add_rendering(add: Callable[..., Any]) -> None:
     """
     for flags in (ROWS, RENDERING, MASK):
         add_flags(add, flags)
+
+
+def add_rows(parser: argparse.ArgumentParser) -> None:
+    """Files of training rows, where a command shows or counts what becomes of each."""
+    add = parser.add_argument_group(
+        "training rows",
+        "With --format the inputs are those of `harmony dataset`, and each row is shown as the "
+        "example that it would write.",
+    ).add_argument
+    add_flags(add, SHOWN_ROWS)
+    add("--column", metavar="NAME", help="the column of Parquet files that holds the rows")
 
 
 def add_prompt(parser: argparse.ArgumentParser) -> None:

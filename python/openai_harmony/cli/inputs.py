@@ -7,12 +7,12 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from openai_harmony.cli.arguments import date
-from openai_harmony.cli.failures import DONE, FAILED, CommandError
+from openai_harmony.cli.failures import DONE, FAILED, CommandError, with_flags
 from openai_harmony.cli.sources import Source, sources, sources_of
 from openai_harmony.errors import HarmonyError
 
@@ -74,21 +74,23 @@ def add_input(parser: argparse.ArgumentParser, *names: str) -> None:
         "--date",
         type=date,
         metavar="YYYY-MM-DD",
-        help="the date in the system message of requests (today; none with --ending training)",
+        help="the date in the system message of requests (today; none in training examples)",
     )
 
 
-def each(options: argparse.Namespace, work: Callable[[Input], None]) -> int:
-    """Does the work of a command for each input; gives the exit code.
+def each(
+    options: argparse.Namespace, found: Iterable[Source], work: Callable[[Input], None]
+) -> int:
+    """Does the work of a command for each input that was found; gives the exit code.
 
     A bad line is reported, and the next one is read.
     """
     bad = count = done = 0
     reader = _Reader(options)
     with _progress(options) as progress:
-        for source in sources(options.files):
+        for source in found:
             count += 1
-            done += len(source.raw)
+            done += len(source.raw) if source.size is None else source.size
             try:
                 for one in reader.read(source):
                     work(one)
@@ -97,7 +99,7 @@ def each(options: argparse.Namespace, work: Callable[[Input], None]) -> int:
                     raise
                 bad += 1
                 if bad <= _MOST_REPORTED:
-                    _report(source.name, error)
+                    _report(source.name, with_flags(error))
             progress(done, count, bad)
     reader.end()
     if bad > _MOST_REPORTED:
@@ -105,8 +107,8 @@ def each(options: argparse.Namespace, work: Callable[[Input], None]) -> int:
     return FAILED if bad else DONE
 
 
-def _report(name: str, error: Exception) -> None:
-    said = " ".join(str(error).split())
+def _report(name: str, text: str) -> None:
+    said = " ".join(text.split())
     said = said if said.startswith(name) else f"{name}: {said}"
     print(f"harmony: error: {said}", file=sys.stderr)
 
@@ -164,6 +166,10 @@ class _Reader:
         # Slow to import, and a wrong path needs none of it.
         from openai_harmony.show.forms import UnknownForm, recognize
 
+        for name, note in source.notes:
+            self._note(name, note)
+        if source.error is not None:
+            raise source.error
         if source.example is not None:
             yield Input(source.name, "tokens", *source.example)
             return

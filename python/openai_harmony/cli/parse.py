@@ -6,7 +6,7 @@ import argparse
 import json
 from typing import TYPE_CHECKING, Any
 
-from openai_harmony.cli.failures import DIFFERENT, DONE, CommandError
+from openai_harmony.cli.failures import DIFFERENT, DONE, CommandError, with_flags
 from openai_harmony.cli.inputs import Input, add_input, inputs
 from openai_harmony.cli.output import Output, add_output
 from openai_harmony.errors import HarmonyError
@@ -94,9 +94,7 @@ def _parsed(one: Input, options: argparse.Namespace) -> tuple[list[Any], list[di
             one.value, role, tools=options.tool, spelled_markers=options.spelled_markers
         )
     except (HarmonyError, ValueError) as error:
-        # In Python lenient parsing is an argument.
-        said = str(error).replace("strict=False", "without --strict")
-        raise CommandError(f"{one.name}: {said}") from error
+        raise CommandError(f"{one.name}: {with_flags(error)}") from error
     return messages, [
         {"kind": repair.kind, "text": repair.text, "span": list(repair.span)} for repair in repairs
     ]

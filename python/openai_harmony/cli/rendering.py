@@ -9,7 +9,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from openai_harmony.cli.failures import CommandError, UsageError
-from openai_harmony.cli.flags import MASK, RENDERING, ROWS, given_flags
+from openai_harmony.cli.flags import MASK, RENDERING, ROWS, Flags, given_flags
 from openai_harmony.cli.inputs import Input
 from openai_harmony.errors import HarmonyError
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from openai_harmony.training.options import RowOptions
 
 
-def given_rendering(options: argparse.Namespace) -> RowOptions:
-    """The options of rows that the flags of ``harmony dataset`` give."""
+def given_rendering(options: argparse.Namespace, flags: Flags = ROWS) -> RowOptions:
+    """The options of rows, of rendering and of the mask that a command's flags give."""
     mask, config = loss_mask_of(options), config_of(options, None)
-    rows: Any = {**given_flags(options, ROWS), "mask": mask, "config": config}
+    rows: Any = {**given_flags(options, flags), "mask": mask, "config": config}
     if "map" in rows:
         rows["map"] = dict(rows["map"])
     return rows  # type: ignore[no-any-return]

@@ -9,7 +9,7 @@ from typing import Any
 
 from openai_harmony._extras import needed
 from openai_harmony.cli.failures import DONE, FAILED, CommandError, UsageError, say
-from openai_harmony.serve.settings import Settings, kinds, read_file
+from openai_harmony.serve.settings import Settings, dashed, kinds, read_file, setting_of
 
 _EPILOG = """\
 examples:
@@ -70,7 +70,11 @@ def run(options: argparse.Namespace) -> int:
             return DONE if runner.run(partial(_read, options), say) else FAILED
         found = runner.check(_read(options))
     except ValueError as error:
-        raise UsageError(str(error)) from error
+        raise UsageError(_told(error, options)) from error
+    except OSError as error:
+        if error.errno is not None:
+            raise
+        raise CommandError(_told(error, options)) from error
     except EngineError as error:
         raise CommandError(str(error)) from error
     except StoreError as error:
@@ -78,6 +82,15 @@ def run(options: argparse.Namespace) -> int:
     for is_well, line in found:
         say(f"{'ok  ' if is_well else 'BAD '}  {line}")
     return DONE if all(is_well for is_well, _ in found) else FAILED
+
+
+def _told(error: Exception, options: argparse.Namespace) -> str:
+    """The text of an error, with its setting as the command line or the file names it."""
+    if (name := setting_of(error)) is None:
+        return str(error)
+    is_of_file = options.config is not None and getattr(options, name) is None
+    place = f"{options.config}: " if is_of_file else "--"
+    return f"{place}{dashed(name)}{str(error)[len(name) :]}"
 
 
 def _read(options: argparse.Namespace) -> Settings:

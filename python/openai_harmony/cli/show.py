@@ -7,10 +7,11 @@ import json
 from typing import Any
 
 from openai_harmony.cli.arguments import number
-from openai_harmony.cli.flags import add_mask, add_prompt
+from openai_harmony.cli.flags import add_mask, add_prompt, add_rows
 from openai_harmony.cli.inputs import Input, add_input, each
 from openai_harmony.cli.output import Output, add_output
 from openai_harmony.cli.rendering import config_for, mask_of
+from openai_harmony.cli.rows import rows_or_sources
 
 _MOST_TOKENS = 20_000
 
@@ -27,7 +28,8 @@ examples:
   harmony show --ids sampled.txt             token ids, or text with markers
   harmony show --to html -o chat.html chat.json
   harmony show --mask --ending training chat.json
-  harmony show train.parquet                 what harmony dataset wrote; a folder, too
+  harmony show --format chat rows.jsonl      training rows, as harmony dataset renders them
+  harmony show train.parquet                 what it wrote; a folder, too
   harmony show reply.json                    what Reply.to_bytes() gave
   curl … | harmony show
 """
@@ -43,6 +45,7 @@ examples:
     )
     add_prompt(parser)
     add_mask(parser)
+    add_rows(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -51,7 +54,8 @@ def run(options: argparse.Namespace) -> int:
     if options.to == "html":
         output.write("<!doctype html>\n<meta charset=utf-8>\n<title>harmony</title>\n")
         output.write('<meta name=viewport content="width=device-width">\n')
-    code = each(options, lambda one: _write(one, options, output))
+    found = rows_or_sources(options)
+    code = each(options, found, lambda one: _write(one, options, output))
     output.close()
     return code
 

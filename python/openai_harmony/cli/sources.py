@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import IO, NamedTuple
 
 from openai_harmony.cli.failures import CommandError, UsageError
+from openai_harmony.errors import HarmonyError
 
 MOST_BYTES = 64 * 2**20
 """The most of one input. Files of lines may be longer: each line is an input."""
@@ -25,6 +26,12 @@ class Source(NamedTuple):
     """Whether it is one of many, so that those after it are read although it is bad."""
     example: tuple[list[int], list[int]] | None = None
     """The tokens and the mask that a file of examples has, which is no text."""
+    error: HarmonyError | None = None
+    """Why a row gives no example."""
+    notes: tuple[tuple[str, str], ...] = ()
+    """What did not reach the tokens of these and other rows, each with the name of the file."""
+    size: int | None = None
+    """How many bytes of the file it is, if not those of ``raw``."""
 
 
 def sources(names: Iterable[str]) -> Iterator[Source]:
@@ -36,15 +43,20 @@ def sources(names: Iterable[str]) -> Iterator[Source]:
 def sources_of(name: str) -> Iterator[Source]:
     """The inputs of a file: one, or one a line."""
     if name == "-":
-        if sys.stdin is None or sys.stdin.isatty():
-            there = "closed" if sys.stdin is None else "a terminal"
-            raise UsageError(f"no FILE, and standard input is {there}")
+        check_standard_input()
         yield from _read(sys.stdin.buffer, "standard input")
     elif os.path.isdir(name) or name.endswith((".parquet", ".arrow", ".bin")):
         yield from _written(name)
     else:
         with open(name, "rb") as file:
             yield from _read(file, name)
+
+
+def check_standard_input() -> None:
+    """``UsageError`` if nothing can be read there, or a person would have to write it."""
+    if sys.stdin is None or sys.stdin.isatty():
+        there = "closed" if sys.stdin is None else "a terminal"
+        raise UsageError(f"no FILE, and standard input is {there}")
 
 
 def _written(name: str) -> Iterator[Source]:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from openai_harmony.serve.engines import EngineError, connect
 from openai_harmony.serve.journal import LOG
-from openai_harmony.serve.settings import Settings, dashed
+from openai_harmony.serve.settings import Settings, dashed, setting_of
 
 FIXED = (
     "host",
@@ -121,7 +121,9 @@ class Source:
             if settings.engine != before.engine:
                 connect(settings.engine)
         except (OSError, ValueError, EngineError) as error:
-            LOG.error("the configuration stays as it is: %s", error)
+            name = setting_of(error) or ""
+            text = f"{dashed(name)}{str(error)[len(name) :]}"
+            LOG.error("the configuration stays as it is: %s", text)
             return None
         if fixed:
             names = ", ".join(map(dashed, fixed))

@@ -30,7 +30,7 @@ from openai_harmony.serve.bodies import Bodies, is_quick
 from openai_harmony.serve.constraint import Constraint, constraint_of
 from openai_harmony.serve.engine_fields import OF_REQUESTS, OF_SAMPLING, engine_fields
 from openai_harmony.serve.engines import Engine, EngineError, SampleRequest, connect
-from openai_harmony.serve.engines.none import NoEngine
+from openai_harmony.serve.engines.none import NoEngineError
 from openai_harmony.serve.journal import LOG, Journal, Record
 from openai_harmony.serve.limits import Limits
 from openai_harmony.serve.passed_on import limited
@@ -117,7 +117,6 @@ class Gateway:
         """Before this engine."""
         self.engine, self.settings = engine, settings
         self.encoding = load_harmony_encoding(HarmonyEncodingName.HARMONY_GPT_OSS)
-        self.limits = Limits(settings.max_running, settings.max_waiting, settings.queue_timeout)
         self.bodies = Bodies(settings)
         self._ending: Ending | None = None
         self._is_warned = False
@@ -125,6 +124,8 @@ class Gateway:
         """Whether the server ends once its running answers have ended."""
         contents = self.encoding if settings.log_contents else None
         self.journal = Journal(contents, Traces() if settings.traces else None)
+        places = settings.max_running, settings.max_waiting, settings.queue_timeout
+        self.limits = Limits(*places, self.journal.waiting)
 
     def take(self, settings: Settings) -> None:
         """Goes by these settings from now on; running answers keep the engine that they have."""
@@ -247,7 +248,7 @@ class Gateway:
         if not isinstance(error, REFUSALS):
             LOG.error("a fault of this server", exc_info=error)
         # Answers that broke are counted one by one.
-        is_counted = any(one.broke for one in record.answers) or isinstance(self.engine, NoEngine)
+        is_counted = any(one.broke for one in record.answers) or isinstance(error, NoEngineError)
         if isinstance(error, EngineError) and not is_counted:
             record.engine_status = error.status
         return refusal(record.api, error)

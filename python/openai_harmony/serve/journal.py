@@ -154,12 +154,17 @@ class Journal:
         self._seconds = Histogram(
             "harmony_request_seconds", "Seconds of requests", buckets=_SECONDS, registry=own
         )
-        self._running = Gauge(
-            "harmony_requests_running",
-            "Requests under way",
-            multiprocess_mode="livesum",
-            registry=own,
+        self._running, self._waiting = (
+            Gauge(f"harmony_requests_{name}", text, multiprocess_mode="livesum", registry=own)
+            for name, text in (
+                ("running", "Requests under way, those that wait included"),
+                ("waiting", "Requests that wait in the queue"),
+            )
         )
+
+    def waiting(self, count: int) -> None:
+        """How many requests wait in the queue."""
+        self._waiting.set(count)
 
     def begin(self, api: Api, path: str, headers: Mapping[str, str]) -> Record:
         """A request has arrived."""

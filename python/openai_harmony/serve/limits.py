@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import Callable
 
 from openai_harmony.serve.refusals import RefusedError
 from openai_harmony.serve.streaming import ClientGoneError, Ending, TooSlowError
@@ -12,10 +13,13 @@ from openai_harmony.serve.streaming import ClientGoneError, Ending, TooSlowError
 class Limits:
     """Places for requests: a number of them at a time, a number that wait, each for some time."""
 
-    def __init__(self, running: int, waiting: int, timeout: float) -> None:
-        """With ``timeout`` in seconds."""
+    def __init__(
+        self, running: int, waiting: int, timeout: float, count: Callable[[int], object]
+    ) -> None:
+        """With ``timeout`` in seconds; ``count`` gets how many wait, whenever that changes."""
         self._most, self._most_waiting, self._timeout = running, waiting, timeout
         self._queue: deque[asyncio.Future[None]] = deque()
+        self._count = count
         self.waiting = 0
         """How many wait."""
         self.running = 0
@@ -42,7 +46,7 @@ class Limits:
             raise RefusedError("the server is busy; ask again later", 429, retry_after=after)
         place = asyncio.get_running_loop().create_future()
         self._queue.append(place)
-        self.waiting += 1
+        self._wait(1)
         try:
             waited = (place, gone, ending)
             await asyncio.wait(waited, timeout=self._timeout, return_when=asyncio.FIRST_COMPLETED)
@@ -50,7 +54,7 @@ class Limits:
             self._leave(place)
             raise
         finally:
-            self.waiting -= 1
+            self._wait(-1)
         if place.done():
             return
         self._leave(place)
@@ -68,6 +72,10 @@ class Limits:
         """Gives a place back, to the next request that waits."""
         self.running -= 1
         self._give()
+
+    def _wait(self, more: int) -> None:
+        self.waiting += more
+        self._count(self.waiting)
 
     def _give(self) -> None:
         while self._queue and self.running < self._most:

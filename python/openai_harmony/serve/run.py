@@ -7,6 +7,7 @@ import math
 import os
 import signal
 import socket
+import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator, Callable
@@ -85,6 +86,9 @@ def run(source: Callable[[], Settings], say: Callable[[str], object]) -> bool:
             app = _running(configuration, lambda: (again.again(), 0.0))
             _say(say, lines)
             server = uvicorn.Server(uvicorn.Config(app, **options))
+            # uvicorn ends well, and then raises the signal that ended it once more.
+            for number in (signal.SIGTERM, signal.SIGINT):
+                signal.signal(number, lambda *_: sys.exit(0))
             server.run(sockets=[listening])
             return server.started
     # What makes no sense to one process is found here: it would end each of them, again and again.

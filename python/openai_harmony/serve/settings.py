@@ -158,6 +158,12 @@ def dashed(name: str) -> str:
     return name.replace("_", "-")
 
 
+def setting_of(error: Exception) -> str | None:
+    """The setting with which the text of an error begins."""
+    name = str(error).partition(":")[0]
+    return name if name in [field.name for field in dataclasses.fields(Settings)] else None
+
+
 def read_file(path: str | Path) -> dict[str, Any]:
     """The settings in a TOML file; dashes in names are underscores.
 

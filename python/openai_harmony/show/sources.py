@@ -274,12 +274,23 @@ def _mask_of(
     return mask
 
 
-def _token_ids(x: Any) -> list[int]:
+def _way(x: Any) -> str | None:
+    """What to give instead of something that has no tokens."""
     if isinstance(x, (str, bytes)):
-        raise WrongTypeError(
-            f"expected {_EXPECTED}, got {type(x).__name__}; for text with markers give "
-            "encoding.encode(text, allowed_special='all')"
-        )
+        return "for text with markers give encoding.encode(text, allowed_special='all')"
+    if isinstance(x, tuple) and hasattr(x, "_fields"):  # `Parsed`, a rollout's `Step`
+        ways = ", or its messages" if hasattr(x, "messages") else ""
+        return f"give the tokens that it was read from{ways}"
+    is_body = isinstance(x, Mapping)
+    if is_body or (isinstance(x, (list, tuple)) and x and isinstance(x[0], Mapping)):
+        body = "body" if is_body else '{"messages": messages}'
+        return f"give openai_harmony.interop.chat_completions.read({body})"
+    return None
+
+
+def _token_ids(x: Any) -> list[int]:
+    if (way := _way(x)) is not None:
+        raise WrongTypeError(f"expected {_EXPECTED}, got {type(x).__name__}; {way}")
     try:
         tokens = x.tolist() if hasattr(x, "tolist") else list(x)
     except TypeError:

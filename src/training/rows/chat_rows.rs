@@ -74,7 +74,7 @@ fn refuse_preferences(columns: &Columns<'_, '_>) -> Result<()> {
     if is_answered {
         return Ok(());
     }
-    let reason = "one of two answers to a prompt; rows of preferences are the format 'preference'";
+    let reason = "one of two answers to a prompt; for preferences use the format 'preference'";
     Err(columns.required(key)?.invalid(reason))
 }
 

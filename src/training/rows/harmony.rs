@@ -114,7 +114,7 @@ pub(super) fn messages<'v>(
 /// Refuses what can only be a chat by its shape: messages of the assistant's of which none is on a channel.
 fn refuse_chat(messages: &[HarmonyRowMessage<'_>]) -> Result<()> {
     let reason =
-        "missing, as in all messages of the assistant; chat messages are the format 'chat'";
+        "missing, as in all messages of the assistant; for chat messages use the format 'chat'";
     match channels(messages) {
         (Some(index), false) => Err(without_channel(index, reason)),
         _ => Ok(()),
@@ -143,7 +143,7 @@ fn message<'v>(
         message.only(&FIELDS).map_err(|unknown| {
             let known = FIELDS.join(", ");
             unknown.invalid(format!(
-                "unknown field (known: {known}); chat messages are the format 'chat'"
+                "unknown field (known: {known}); for chat messages use the format 'chat'"
             ))
         })?;
     let word = role.given()?.text()?;

@@ -57,7 +57,7 @@ fn write_members(
     who: &str,
 ) -> Result<()> {
     if let Some(channel) = message.get("channel") {
-        let reason = "chat messages have no channel; those with one are the format 'harmony'";
+        let reason = "chat messages have no channel; for those with one use the format 'harmony'";
         return Err(channel.invalid(reason));
     }
     let is_caller = speaker == Speaker::Caller;
@@ -136,7 +136,8 @@ fn write_part(body: &mut Tape, part: &BodyField<'_, '_>, rest: Option<&str>) -> 
     let text = match kind {
         CALL_PART => return Ok(()),
         "tool_use" | "tool_result" => {
-            let reason = "a block of Anthropic's API; rows with blocks are the format 'anthropic'";
+            let reason =
+                "a block of Anthropic's API; for rows with blocks use the format 'anthropic'";
             return Err(part.invalid(reason));
         }
         "reasoning" | "thinking" => kind,

@@ -7,6 +7,13 @@ from collections.abc import AsyncGenerator
 from openai_harmony.serve.engines.engine import CONTEXT, EngineError, Sampled, SampleRequest
 
 
+class NoEngineError(EngineError):
+    """Nothing can be sampled here, which is no failure of an engine."""
+
+    def __init__(self) -> None:
+        super().__init__("this server has no engine: it renders and derenders only", 501)
+
+
 class NoEngine:
     """What a server has whose engines are elsewhere."""
 
@@ -26,16 +33,12 @@ class NoEngine:
         """Nothing is held."""
 
     async def sample(self, request: SampleRequest) -> AsyncGenerator[Sampled, None]:
-        """Raises ``EngineError``."""
-        raise _no_engine()
+        """Raises ``NoEngineError``."""
+        raise NoEngineError
         yield Sampled([])
 
     async def pass_on(
         self, path: str, body: bytes, headers: dict[str, str]
     ) -> tuple[int, str, AsyncGenerator[bytes, None]]:
-        """Raises ``EngineError``."""
-        raise _no_engine()
-
-
-def _no_engine() -> EngineError:
-    return EngineError("this server has no engine: it renders and derenders only", 501)
+        """Raises ``NoEngineError``."""
+        raise NoEngineError
