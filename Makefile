@@ -35,6 +35,7 @@ check: format lint types test test-features test-pythons test-frameworks ## form
 
 bench: $(BENCH)/.made ## compare with the published packages, side by side; count instructions
 	$(BENCH)/bin/python benches/compare.py $(BENCH_OPTIONS)
+	$(BENCH)/bin/python benches/batch.py
 	$(BENCH)/bin/python benches/frameworks.py
 	$(BENCH)/bin/python benches/gateway.py $(if $(wildcard $(AGENTS)/bin/litellm),--litellm $(AGENTS)/bin/litellm)
 	$(BENCH)/bin/python benches/beside_vllm.py

@@ -1,12 +1,11 @@
 //! Work on many items, on as many cores as are wanted.
 
 use std::num::NonZeroUsize;
-use std::sync::OnceLock;
-use std::thread::available_parallelism;
+use std::panic::resume_unwind;
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::thread::{self, available_parallelism};
 
-use rayon::Scope;
-use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
-use rayon::{ThreadPool, ThreadPoolBuilder};
+use rayon::{Scope, ThreadPool, ThreadPoolBuilder};
 
 /// Threads for one call. They end with it: threads that are kept do not live on in a process that
 /// forks, as data loaders do, and work given to them there would wait for ever. Starting them costs
@@ -66,22 +65,47 @@ impl Workers {
 
     /// Gathers what `work` makes of items in their order, in parts. A thread does `at_once` of them at a time,
     /// and if there are no more than these, the calling thread does.
-    pub(crate) fn gather<T: Send, P: Send + Default>(
+    ///
+    /// The calling thread works, too: a thread that starts may be on another core, whose own memory has
+    /// nothing of what this one encoded before.
+    pub fn gather<T: Send, P: Send + Default>(
         &self,
         items: Vec<T>,
         at_once: usize,
         work: impl Fn(&mut P, usize, T) + Sync,
     ) -> Vec<P> {
-        let add = |mut part: P, (index, item)| {
-            work(&mut part, index, item);
-            part
+        let parts = items.len().div_ceil(at_once);
+        let threads = if parts > 1 { self.threads().min(parts) } else { 1 };
+        let at_once = if threads > 1 { at_once } else { items.len() };
+        let items = Mutex::new(items.into_iter().enumerate());
+        let next = || -> Vec<_> {
+            let mut items = items.lock().unwrap_or_else(PoisonError::into_inner);
+            items.by_ref().take(at_once).collect()
         };
-        let several = items.len() > at_once;
-        let Some(pool) = several.then(|| self.pool()).flatten() else {
-            return vec![items.into_iter().enumerate().fold(P::default(), add)];
+        // Parts, each with the index of its first item.
+        let work_off = || {
+            let mut made = Vec::new();
+            loop {
+                let items = next();
+                let Some(&(first, _)) = items.first() else { return made };
+                let mut part = P::default();
+                for (index, item) in items {
+                    work(&mut part, index, item);
+                }
+                made.push((first, part));
+            }
         };
-        pool.install(|| {
-            items.into_par_iter().enumerate().fold_chunks(at_once, P::default, add).collect()
-        })
+        let mut made = thread::scope(|scope| {
+            // Fewer where the system gives no more.
+            let start = |_| thread::Builder::new().spawn_scoped(scope, work_off).ok();
+            let others: Vec<_> = (1..threads).map_while(start).collect();
+            let mut made = work_off();
+            for other in others {
+                made.extend(other.join().unwrap_or_else(|panic| resume_unwind(panic)));
+            }
+            made
+        });
+        made.sort_unstable_by_key(|&(first, _)| first);
+        made.into_iter().map(|(_, part)| part).collect()
     }
 }

@@ -16,6 +16,7 @@ use super::read::values::{count, count_from_one, each};
 use super::text::{BorrowedText, decoded};
 use super::tokens;
 use super::types::Types;
+use super::wide::WideString;
 use openai_harmony::Error;
 use openai_harmony::machinery::Workers;
 use openai_harmony::tokenizer::{TokenBatch, TokenId, Tokenizer};
@@ -24,6 +25,39 @@ use openai_harmony::tokenizer::{TokenBatch, TokenId, Tokenizer};
 /// such parts signal handlers run.
 const TEXTS: usize = 4096;
 const SIZE: usize = 1 << 23;
+
+/// Bytes of wide strings whose UTF-8 one thread makes at a time, some 40 µs of work.
+const WIDE: usize = 1 << 18;
+
+/// A text of a batch.
+enum Text {
+    Utf8(BorrowedText),
+    /// Its UTF-8 is made by the workers.
+    Wide(WideString),
+}
+
+impl Text {
+    fn of(string: &Bound<'_, PyString>) -> PyResult<Self> {
+        match WideString::of(string) {
+            Some(wide) => Ok(Self::Wide(wide)),
+            None => BorrowedText::of(string).map(Self::Utf8),
+        }
+    }
+
+    fn wide(&self) -> Option<&WideString> {
+        match self {
+            Self::Wide(wide) => Some(wide),
+            Self::Utf8(_) => None,
+        }
+    }
+
+    fn size(&self) -> usize {
+        match self {
+            Self::Utf8(text) => text.as_str().len(),
+            Self::Wide(wide) => wide.size(),
+        }
+    }
+}
 
 impl AsRef<str> for BorrowedText {
     fn as_ref(&self) -> &str {
@@ -56,6 +90,7 @@ pub(super) fn encode_batch<'py>(
             return Ok((whole.tokens, array(py, "q", &whole.offsets)?));
         }
         let first = whole.texts();
+        let together = utf8(py, &workers, together)?;
         let batches =
             py.detach(|| tokenizer.encode_batch_on(&workers, &together, &allowed, &disallowed));
         let batches =
@@ -109,7 +144,7 @@ impl Arrays<'_> {
 
 /// The texts that are encoded next.
 struct NextTexts<'py> {
-    together: Vec<BorrowedText>,
+    together: Vec<Text>,
     /// The one after them, if it is so long that it is encoded in parts, between which signal handlers run.
     long: Option<Bound<'py, PyString>>,
 }
@@ -135,11 +170,29 @@ fn read_texts<'py>(
         if has_parts && long_text::is_long(text)? {
             return Ok(NextTexts { together, long: Some(text.clone()) });
         }
-        let text = BorrowedText::of(text)?;
-        size += text.as_str().len();
+        let text = Text::of(text)?;
+        size += text.size();
         together.push(text);
     }
     Ok(NextTexts { together, long: None })
+}
+
+/// The UTF-8 of texts. That of wide strings is made on all threads.
+fn utf8(py: Python<'_>, workers: &Workers, texts: Vec<Text>) -> PyResult<Vec<BorrowedText>> {
+    let wide: Vec<_> = texts.iter().map(Text::wide).collect();
+    let size: usize = wide.iter().flatten().map(|wide| wide.size()).sum();
+    let at_once = (wide.len() * WIDE / size.max(1)).max(1);
+    let add = |made: &mut Vec<_>, _, wide: Option<&WideString>| {
+        made.push(wide.and_then(WideString::utf8));
+    };
+    let made = py.detach(|| workers.gather(wide, at_once, add));
+    let whole = |(text, made)| match (text, made) {
+        (_, Some(made)) => Ok(BorrowedText::Copied(made)),
+        (Text::Utf8(text), None) => Ok(text),
+        // It holds surrogates.
+        (Text::Wide(wide), None) => BorrowedText::of(wide.string(py)),
+    };
+    texts.into_iter().zip(made.into_iter().flatten()).map(whole).collect()
 }
 
 /// Decodes a batch: two flat arrays, tokens and offsets, or the tokens of each text by themselves.

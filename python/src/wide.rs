@@ -8,28 +8,81 @@ use std::ops::BitOr;
 
 use pyo3::prelude::*;
 use pyo3::types::PyString;
+#[cfg(target_endian = "little")]
+use pyo3::types::string::PyStringData;
 
 /// Characters that are looked at together.
 const TOGETHER: usize = 16;
 
 /// The text of a string of such characters. `None` for other strings, and if there are surrogates among them.
-#[cfg(target_endian = "little")]
 pub(super) fn utf8(string: &Bound<'_, PyString>) -> Option<String> {
-    use pyo3::types::string::PyStringData;
+    Units::of(string)?.utf8()
+}
 
-    // SAFETY: a string never changes, and lives longer than what is read of it here. PyO3 asks for tests that it
-    // reads the width right on each platform: `test_text.py` encodes every character in strings of each width.
-    match unsafe { string.data() } {
-        Ok(PyStringData::Ucs2(units)) => text_of(units),
-        Ok(PyStringData::Ucs4(units)) => text_of(units),
-        _ => None,
+/// A string of such characters, whose text can be made with the GIL released.
+pub(super) struct WideString {
+    units: Units<'static>,
+    string: Py<PyString>,
+}
+
+impl WideString {
+    /// `None` for other strings.
+    pub(super) fn of(string: &Bound<'_, PyString>) -> Option<Self> {
+        let units = Units::of(string)?;
+        // SAFETY: the string neither changes nor moves, and lives as long as the reference to it, which is kept with
+        // the units. They are not given away.
+        let units = unsafe { std::mem::transmute::<Units<'_>, Units<'static>>(units) };
+        Some(Self { units, string: string.clone().unbind() })
+    }
+
+    pub(super) fn string<'py>(&self, py: Python<'py>) -> &Bound<'py, PyString> {
+        self.string.bind(py)
+    }
+
+    /// Its bytes, as Python keeps them.
+    pub(super) fn size(&self) -> usize {
+        match self.units {
+            Units::Two(units) => size_of_val(units),
+            Units::Four(units) => size_of_val(units),
+        }
+    }
+
+    /// The text. `None` if there are surrogates in it.
+    pub(super) fn utf8(&self) -> Option<String> {
+        self.units.utf8()
     }
 }
 
-/// The width is read right on these platforms only.
-#[cfg(not(target_endian = "little"))]
-pub(super) fn utf8(_: &Bound<'_, PyString>) -> Option<String> {
-    None
+#[derive(Clone, Copy)]
+enum Units<'a> {
+    Two(&'a [u16]),
+    Four(&'a [u32]),
+}
+
+impl<'a> Units<'a> {
+    #[cfg(target_endian = "little")]
+    fn of(string: &'a Bound<'_, PyString>) -> Option<Self> {
+        // SAFETY: a string never changes, and lives longer than what is read of it here. PyO3 asks for tests that it
+        // reads the width right on each platform: `test_text.py` encodes every character in strings of each width.
+        match unsafe { string.data() } {
+            Ok(PyStringData::Ucs2(units)) => Some(Self::Two(units)),
+            Ok(PyStringData::Ucs4(units)) => Some(Self::Four(units)),
+            _ => None,
+        }
+    }
+
+    /// The width is read right on these platforms only.
+    #[cfg(not(target_endian = "little"))]
+    fn of(_: &'a Bound<'_, PyString>) -> Option<Self> {
+        None
+    }
+
+    fn utf8(self) -> Option<String> {
+        match self {
+            Self::Two(units) => text_of(units),
+            Self::Four(units) => text_of(units),
+        }
+    }
 }
 
 fn text_of<U>(units: &[U]) -> Option<String>
