@@ -29,7 +29,7 @@ from openai_harmony.serve.journal import LOG, forget_the_dead, log_to_stderr
 from openai_harmony.serve.settings import Settings
 from openai_harmony.serve.store import StoreError
 from openai_harmony.serve.traces import export_traces
-from openai_harmony.serve.workers import Workers, take_hup
+from openai_harmony.serve.workers import Workers, end_after_parent, take_hup
 
 _DRAIN_SECONDS = 5.0
 """So often a server that ends says what it waits for."""
@@ -145,6 +145,7 @@ def _say(say: Callable[[str], object], lines: list[str]) -> None:
 def worker() -> Starlette:
     """The application of a worker process."""
     log_to_stderr()
+    end_after_parent()
     forget_the_dead()
     file = Path(os.environ[_CONFIGURATION])
     configuration, _ = Configuration.read(file)

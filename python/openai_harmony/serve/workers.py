@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import multiprocessing
 import os
 import signal
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -86,6 +88,19 @@ def take_hup(loop: asyncio.AbstractEventLoop, handle: Callable[[], None]) -> Non
     if hasattr(signal, "SIGHUP"):
         loop.add_signal_handler(signal.SIGHUP, handle)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGHUP})
+
+
+def end_after_parent() -> None:
+    """Ends this worker once its parent was killed: it would keep the port from the next server."""
+    if (parent := multiprocessing.parent_process()) is None:
+        return
+
+    def wait() -> None:
+        parent.join()
+        LOG.error("the parent of this worker is gone")
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=wait, daemon=True).start()
 
 
 def _reason(code: int | None) -> str:
