@@ -12,7 +12,7 @@ from typing import Any, Literal
 from openai_harmony import _lowlevel
 from openai_harmony._elsewhere import WAYS_OF_ENCODING, NamesTheWay
 from openai_harmony.chat import Conversation, Message, Role, RoleName
-from openai_harmony.errors import quoted
+from openai_harmony.errors import WrongTypeError, quoted
 from openai_harmony.next_prompt import Broken, Extended
 from openai_harmony.options import Prefill, RenderConversationConfig
 from openai_harmony.rendered import MessageSpan, Rendered
@@ -272,6 +272,8 @@ class HarmonyEncoding(_lowlevel.HarmonyEncoding, NamesTheWay):
         '<|end|><|start|>user<|message|>?<|end|><|start|>assistant'
         """
         prompt, sampled = list(prompt), list(sampled)
+        if isinstance(messages, Message):  # Which is an iterable, as every model is.
+            raise WrongTypeError("messages: expected a list of messages, got Message")
         broken, tokens = _lowlevel.extend_prompt(
             self, prompt, sampled, messages, config=config, keep_return=keep_return, tools=tools
         )

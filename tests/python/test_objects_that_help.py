@@ -25,7 +25,7 @@ from openai_harmony import (
 )
 from openai_harmony.grammar import TurnGrammar
 from openai_harmony.interop import anthropic, chat_completions, ollama, responses
-from openai_harmony.rollout import read_step
+from openai_harmony.rollout import Rollout, read_step
 
 HI = {"role": "user", "content": "Hi"}
 MESSAGE = Message.from_role_and_content("user", "Hi")
@@ -132,6 +132,18 @@ ERRORS: dict[str, tuple[Given, str]] = {
     "a date of rows": (
         lambda e: openai_harmony.training.render([], format="chat", date="2026-1-31"),
         "2025-06-28",
+    ),
+    "extend a prompt by a message": (
+        lambda e: e.extend([200006], [1], MESSAGE),  # type: ignore[arg-type]
+        "messages: expected a list of messages, got Message",
+    ),
+    "extend by a message": (
+        lambda e: Rollout(TURN, e).extend(MESSAGE),
+        "messages: expected a list of messages, got Message",
+    ),
+    "extend by a dict": (
+        lambda e: Rollout(TURN, e).extend({"role": "tool", "content": "5"}),
+        "messages: expected a list of messages, got dict",
     ),
     "show what was parsed": (
         lambda e: show.print(e.parse_with_repairs([200005, 17196], "assistant")),

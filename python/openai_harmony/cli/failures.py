@@ -15,6 +15,7 @@ _ADVICE = (
     ("the format '(\\w+)'", r"--format \1"),
     ("strict=False", "without --strict"),
     ("`map`", "--map"),
+    (r"\bmax_tokens=(\d+)", r"--max-tokens \1"),
 )
 """What errors advise, and how it is written here."""
 

@@ -181,6 +181,7 @@ class Rollout:
             HarmonyError: ``invalid_rollout``, and the rollout is as before: nothing was sampled, a
                 message of the assistant, a result for no call. Whatever rendering refuses.
             InvalidRequestError: A dict that is no chat message.
+            WrongTypeError: ``messages`` is a single message.
         """
         new = self._read(messages)
         self._raw.extend(new)
@@ -190,6 +191,9 @@ class Rollout:
 
     def _read(self, messages: Iterable[Message | Mapping[str, Any]]) -> list[Message]:
         """The messages, those of the same form that follow one another read at once."""
+        if isinstance(messages, (Message, Mapping, str)):
+            got = type(messages).__name__
+            raise WrongTypeError(f"messages: expected a list of messages, got {got}")
         read: list[Message] = []
         waiting = list(self._waiting)
         for is_chat, run in groupby(messages, lambda message: isinstance(message, Mapping)):
