@@ -155,6 +155,10 @@ ERRORS: dict[str, tuple[Given, str]] = {
     ),
     "show a body": (lambda e: show.text({"messages": [HI]}), f"{READER}(body)"),
     "show OpenAI's messages": (lambda e: show.html([HI]), f'{READER}({{"messages": messages}})'),
+    "rows of a path": (
+        lambda e: openai_harmony.training.render("chats.jsonl", format="chat"),
+        "open(path) gives its lines",
+    ),
     "tiktoken's function": (lambda e: openai_harmony.get_encoding("o200k"), "load_harmony_encoding"),  # type: ignore[attr-defined]
     "a message's role": (lambda e: MESSAGE.role, "author.role"),  # type: ignore[attr-defined]
     "a message's calls": (lambda e: MESSAGE.tool_calls, "with a recipient"),  # type: ignore[attr-defined]

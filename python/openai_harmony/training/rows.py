@@ -102,7 +102,9 @@ def _check_rows(rows: object) -> None:
             "pass its `to_dict('records')`"
         )
     if isinstance(rows, (str, bytes, dict)) or hasattr(rows, "messages"):
-        raise WrongTypeError(f"rows: expected an iterable of rows, got one: {quoted(rows)}")
+        is_path = isinstance(rows, str) and rows.lstrip()[:1] not in ("{", "[")
+        way = "; if it is a file, open(path) gives its lines" if is_path else ""
+        raise WrongTypeError(f"rows: expected an iterable of rows, got one: {quoted(rows)}{way}")
     ways = ("__iter__", "__getitem__", "__arrow_c_stream__", "__arrow_c_array__")
     if not any(hasattr(rows, way) for way in ways):
         got = type(rows).__name__
