@@ -2,8 +2,9 @@
 
 ::
 
-    .venv-trainers/bin/python benches/schemas.py            # all engines that are installed
-    .venv-trainers/bin/python benches/schemas.py --only mcp/ --engine xgrammar
+    make .venv-trainers/.engines .venv/.built
+    PYTHONPATH=python .venv-trainers/bin/python benches/schemas.py            # all that is installed
+    PYTHONPATH=python .venv-trainers/bin/python benches/schemas.py --only mcp/ --engine xgrammar
 
 ``inputs/schemas.jsonl`` has shapes of tools of MCP servers, of agents, of Zod's and pydantic's, and of answers. Each is
 an argument of one tool that has to be called; an answer of at least 200 tokens, in one turn or several, is sampled at

@@ -10,6 +10,7 @@ import numpy
 from xllamacpp import xllamacpp
 
 SIZE = 201_088
+STOPS = (200_002, 200_012)
 _TOKENS = numpy.dtype([("id", "i4"), ("logit", "f4"), ("p", "f4")])
 
 
@@ -77,6 +78,7 @@ class State:
     def __init__(self, grammar: Grammar, candidates: Any = None) -> None:
         self._sampler = _clone(grammar.pointer)
         self._candidates = numpy.arange(SIZE) if candidates is None else candidates
+        self._is_stopped = False
 
     def __del__(self) -> None:
         _free(self._sampler)
@@ -95,9 +97,10 @@ class State:
         return bytes(numpy.packbits(bits, bitorder="little"))
 
     def take(self, token: int) -> bool:
-        if not len(self._allowed([token])):
+        if self._is_stopped or not len(self._allowed([token])):
             return False
         _accept(self._sampler, token)
+        self._is_stopped = token in STOPS  # where a server stops; the grammar takes more of them
         return True
 
     def is_ended(self) -> bool:

@@ -87,8 +87,9 @@ def test_options(engine: Any) -> None:
     assert len(other) == 12
     stopped, reason = sampled(engine, temperature=0.0, logit_bias={200002: 100.0})
     assert (stopped, reason) == ([200002], "stop")
-    with pytest.raises(EngineError, match="presence_penalty: transformers has no such option"):
+    with pytest.raises(EngineError, match="^presence_penalty: transformers has no such") as error:
         sampled(engine, presence_penalty=1.0)
+    assert error.value.status == 400
 
 
 def test_log_probabilities_are_those_of_the_model(engine: Any) -> None:

@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from openai_harmony._extras import needed
+from openai_harmony.errors import HarmonyError
 from openai_harmony.interop.reply import TokenLogprob
 from openai_harmony.serve.engines.engine import CONTEXT, EngineError, Sampled, SampleRequest
 
@@ -64,6 +65,8 @@ class Transformers:
             try:
                 while True:
                     found = await sampled.get()
+                    if isinstance(found, (EngineError, HarmonyError)):  # what the request asks
+                        raise found
                     if isinstance(found, BaseException):
                         raise EngineError(f"transformers failed: {found!r}") from found
                     yield found
