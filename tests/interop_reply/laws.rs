@@ -1,9 +1,11 @@
 //! The laws on random turns: well-formed ones, damaged ones, any tokens at all.
 
-use openai_harmony::interop::{Dialect, FinishReason};
+use openai_harmony::Error;
+use openai_harmony::interop::{Dialect, FinishReason, Turn};
 use proptest::prelude::*;
+use serde_json::Value;
 
-use crate::reply_laws::{check, turns};
+use crate::reply_laws::{check, logprobs, reply, turns};
 use crate::tokens;
 
 #[test]
@@ -90,6 +92,23 @@ pub(super) fn sampled() -> impl Strategy<Value = Vec<u32>> {
     prop_oneof![3 => well_formed(), 3 => damaged, 1 => any]
 }
 
+/// Text without a header becomes an answer at its 33rd token, without the white space in front, and may end inside a
+/// character.
+fn without_a_header() -> impl Strategy<Value = Vec<u32>> {
+    let ids = [" word", " ", "\n\n", "\u{1F3F7}", "好", "𓀀", "{\"a\":", "}"].map(tokens).concat();
+    let ids = prop_oneof![1 => prop::sample::select(ids), 1 => Just(tokens(" word")[0])];
+    let thought = "<|channel|>analysis<|message|>a<|end|>";
+    let before = prop::sample::select(vec!["", " ", "\n\n\n\n", "   \n   \n", thought]);
+    let behind = prop_oneof![3 => Just(String::new()), 1 => message()];
+    let cut = prop_oneof![Just(vec![]), Just(vec![tokens("\u{1F3F7}")[0]])];
+    let stop = prop::sample::select(vec!["", "<|end|>", "<|return|>", "<|start|>assistant"]);
+    (before, prop::collection::vec(ids, 26..42), cut, stop, behind).prop_map(
+        |(before, text, cut, stop, behind)| {
+            [tokens(before), text, cut, tokens(stop), tokens(&behind)].concat()
+        },
+    )
+}
+
 pub(super) fn reason() -> impl Strategy<Value = FinishReason> {
     prop::sample::select(vec![FinishReason::Stop, FinishReason::Length, FinishReason::Abort])
 }
@@ -103,11 +122,44 @@ fn a_tab_that_is_not_escaped_is_part_of_an_input() {
     }
 }
 
+/// The answer to tokens that came in these pieces.
+fn answer(turn: &Turn, pieces: &[&[u32]], reason: FinishReason) -> Result<Value, Error> {
+    let mut reply = reply(turn);
+    for piece in pieces {
+        reply.feed(piece, logprobs(turn, piece).as_deref())?;
+    }
+    reply.finish(reason, None)?;
+    Ok(reply.response())
+}
+
+fn turns_with_logprobs() -> Vec<Turn> {
+    turns().into_iter().filter(|turn| turn.sampling.logprobs.is_some()).collect()
+}
+
 proptest! {
     #[test]
     fn any_tokens_keep_the_laws(tokens in sampled(), size in 1_usize..6, reason in reason()) {
         for turn in turns() {
             check(&turn, &tokens, size, reason);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))] // each is cut at every place
+
+    #[test]
+    fn log_probabilities_are_the_same_wherever_tokens_are_cut(
+        tokens in prop_oneof![sampled(), without_a_header()],
+        reason in reason(),
+        turn in prop::sample::select(turns_with_logprobs()),
+    ) {
+        let whole = answer(&turn, &[&tokens], reason)?;
+        for at in 1..tokens.len() {
+            let (first, second) = tokens.split_at(at);
+            prop_assert_eq!(&answer(&turn, &[first, second], reason)?, &whole, "cut at {}", at);
+            let pieces: Vec<_> = tokens.chunks(at).collect();
+            prop_assert_eq!(&answer(&turn, &pieces, reason)?, &whole, "{} at a time", at);
         }
     }
 }

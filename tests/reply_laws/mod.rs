@@ -35,7 +35,7 @@ pub(crate) fn reply(turn: &Turn) -> Reply {
 }
 
 /// What an engine could have given for these tokens; some have nothing.
-fn logprobs(turn: &Turn, tokens: &[u32]) -> Option<Vec<Option<TokenLogprob>>> {
+pub(crate) fn logprobs(turn: &Turn, tokens: &[u32]) -> Option<Vec<Option<TokenLogprob>>> {
     turn.sampling.logprobs?;
     let given = |&token: &u32| {
         let logprob = -f64::from(token % 7);
