@@ -45,23 +45,6 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     return lines
 
 
-class Said:
-    def __init__(self, code: int, out: str, err: str) -> None:
-        self.code, self.out, self.err = code, out, err
-
-
-@pytest.fixture
-def harmony(capsys: pytest.CaptureFixture[str]) -> Any:
-    def run(*arguments: str) -> Said:
-        try:
-            code = cli.main(arguments)
-        except SystemExit as exited:
-            code = int(exited.code or 0)
-        return Said(code, *capsys.readouterr())
-
-    return run
-
-
 # A file that begins with plain text is one text.
 @pytest.mark.parametrize(("at", "bad"), [(0, bad) for bad in BAD[:3]] + [(3, bad) for bad in BAD])
 def test_a_bad_line_is_reported_and_the_others_counted(

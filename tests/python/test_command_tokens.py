@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from openai_harmony import Conversation, Message, SystemContent, cli, load_harmony_encoding
+from openai_harmony import Conversation, Message, SystemContent, load_harmony_encoding
 from openai_harmony.cli import sources
 from openai_harmony.cli.commands import COMMANDS
 from openai_harmony.interop import anthropic, chat_completions, ollama, responses
@@ -61,34 +61,14 @@ def given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     return write
 
 
-class Said:
-    def __init__(self, code: int, out: str, err: str) -> None:
-        self.code, self.out, self.err = code, out, err
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Any:
-    def harmony(*arguments: str, stdin: str | bytes | None = None) -> Said:
-        if stdin is not None:
-            raw = stdin.encode() if isinstance(stdin, str) else stdin
-            monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(raw)))
-        try:
-            code = cli.main(arguments)
-        except SystemExit as exited:
-            code = int(exited.code or 0)
-        return Said(code, *capsys.readouterr())
-
-    return harmony
-
-
 class TestForms:
     @pytest.mark.parametrize("dialect", list(BODIES))
-    def test_the_requests_of_every_api(self, dialect: str, given: Any, run: Any) -> None:
+    def test_the_requests_of_every_api(self, dialect: str, given: Any, harmony: Any) -> None:
         module, body = BODIES[dialect]
         prompt = module.read(body, date=DATE).prompt(ENCODING)
-        said = run("render", given(body), "--date", DATE)
+        said = harmony("render", given(body), "--date", DATE)
         assert (said.code, said.out) == (0, " ".join(map(str, prompt)) + "\n")
-        assert f"prompt of {dialect}" in run("show", "in", "--date", DATE).out
+        assert f"prompt of {dialect}" in harmony("show", "in", "--date", DATE).out
 
     @pytest.mark.parametrize(
         ("text", "form"),
@@ -121,27 +101,27 @@ class TestForms:
         assert form in FORMS
         assert recognize(b"\xef\xbb\xbf" + text.encode(), date=DATE).form == form
 
-    def test_what_is_said_of_the_form_counts(self, given: Any, run: Any) -> None:
-        said = run("render", "--as", "plain", given("200006 <|start|>"))
+    def test_what_is_said_of_the_form_counts(self, given: Any, harmony: Any) -> None:
+        said = harmony("render", "--as", "plain", given("200006 <|start|>"))
         assert said.out == " ".join(map(str, ENCODING.encode_ordinary("200006 <|start|>"))) + "\n"
-        said = run("render", "--as", "anthropic", given(CHAT), "--date", DATE)
+        said = harmony("render", "--as", "anthropic", given(CHAT), "--date", DATE)
         assert said.out.split() == [
             str(token) for token in anthropic.read(CHAT, date=DATE).prompt(ENCODING)
         ]
 
-    def test_what_is_left_out_is_noted(self, given: Any, run: Any) -> None:
-        said = run("count", given({**CHAT, "frobnicate": 1}))
+    def test_what_is_left_out_is_noted(self, given: Any, harmony: Any) -> None:
+        said = harmony("count", given({**CHAT, "frobnicate": 1}))
         assert (said.code, said.err) == (0, "in: note: frobnicate: not used\n")
 
-    def test_standard_input_and_lines(self, run: Any) -> None:
+    def test_standard_input_and_lines(self, harmony: Any) -> None:
         lines = f"{json.dumps(CHAT)}\n\n{OWN.to_json()}\n{TOKENS}\n"
-        said = run("count", "--to", "json", stdin=lines)
+        said = harmony("count", "--to", "json", stdin=lines)
         counts = [json.loads(line)["tokens"] for line in said.out.splitlines()]
         assert counts[2] == len(TOKENS)
         assert len(counts) == 3
-        said = run("count", "--total", "-", stdin=lines)
+        said = harmony("count", "--total", "-", stdin=lines)
         assert said.out == f"{sum(counts)}\n"
-        bad = run("count", "-", stdin=lines + '{"messages": 1}\n')
+        bad = harmony("count", "-", stdin=lines + '{"messages": 1}\n')
         assert bad.code == 1
         assert "standard input:5: Invalid request: messages: expected a list" in bad.err
 
@@ -176,74 +156,76 @@ BAD: list[tuple[Any, str]] = [
 
 @pytest.mark.parametrize("command", ["show", "render", "count", "parse"])
 @pytest.mark.parametrize(("text", "said"), BAD, ids=range(len(BAD)))
-def test_bad_input_is_one_line(command: str, text: Any, said: str, given: Any, run: Any) -> None:
-    done = run(command, given(text))
+def test_bad_input_is_one_line(
+    command: str, text: Any, said: str, given: Any, harmony: Any
+) -> None:
+    done = harmony(command, given(text))
     assert (done.code, done.out) == (1, "")
     assert len(done.err.splitlines()) == 1
     assert said in done.err
     assert len(done.err) < 400
 
 
-def test_no_files(run: Any, tmp_path: Path) -> None:
+def test_no_files(harmony: Any, tmp_path: Path) -> None:
     none = tmp_path / "none"
-    assert run("show", str(none)).err.endswith(f"error: {none}: No such file or directory\n")
-    assert run("show", str(tmp_path)).err.endswith(
+    assert harmony("show", str(none)).err.endswith(f"error: {none}: No such file or directory\n")
+    assert harmony("show", str(tmp_path)).err.endswith(
         "has no files of examples (.parquet, .arrow, .bin)\n"
     )
     missing = tmp_path / "none" / "out"
-    done = run("render", "-o", str(missing), "-", stdin="1 2")
+    done = harmony("render", "-o", str(missing), "-", stdin="1 2")
     assert (done.code, "no such folder: " in done.err) == (1, True)
 
 
-def test_a_terminal_as_input(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_terminal_as_input(harmony: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     class Terminal(io.TextIOWrapper):
         def isatty(self) -> bool:
             return True
 
     monkeypatch.setattr(sys, "stdin", Terminal(io.BytesIO()))
-    done = run("show")
+    done = harmony("show")
     assert done.code == 2
     assert "no FILE, and standard input is a terminal" in done.err
 
 
-def test_too_long(given: Any, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_long(given: Any, harmony: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sources, "MOST_BYTES", 1000)
     for text in (
         "1 " * 600,
         '{"messages":\n[' + " " * 1000,
         json.dumps(CHAT) + "\n" + " " * 2000 + "1",
     ):
-        done = run("count", given(text))
+        done = harmony("count", given(text))
         assert done.code == 1
         assert "longer than 0 MiB, the most that one input may have; `harmony dataset`" in done.err
     # Of lines each may be as long.
-    assert run("count", "--total", given((json.dumps(CHAT) + "\n") * 99)).code == 0
+    assert harmony("count", "--total", given((json.dumps(CHAT) + "\n") * 99)).code == 0
 
 
-def test_nothing_is_written_by_halves(given: Any, run: Any) -> None:
+def test_nothing_is_written_by_halves(given: Any, harmony: Any) -> None:
     given("before", "out")
     good, bad = json.dumps(CHAT), '{"messages": 1}'
-    assert run("render", "-o", "out", given(f"{good}\n{bad}\n")).code == 1
+    assert harmony("render", "-o", "out", given(f"{good}\n{bad}\n")).code == 1
     assert Path("out").read_text() == "before"
-    assert run("render", "-o", "out", given(good), "--date", DATE).code == 0
-    assert Path("out").read_text() == run("render", "in", "--date", DATE).out
+    assert harmony("render", "-o", "out", given(good), "--date", DATE).code == 0
+    assert Path("out").read_text() == harmony("render", "in", "--date", DATE).out
     assert sorted(path.name for path in Path().iterdir()) == ["in", "out"]
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with a name")
-def test_a_device_is_written_to(given: Any, run: Any) -> None:
+def test_a_device_is_written_to(given: Any, harmony: Any) -> None:
     os.mkfifo("pipe")
     with subprocess.Popen(["cat", "pipe"], stdout=subprocess.PIPE) as reader:
-        assert run("render", "-o", "pipe", given("1 2")).code == 0
+        assert harmony("render", "-o", "pipe", given("1 2")).code == 0
         assert reader.communicate()[0] == b"1 2\n"
     os.symlink("file", "link")
-    assert run("render", "-o", "link", "in").code == 0
+    assert harmony("render", "-o", "link", "in").code == 0
     assert (os.readlink("link"), Path("file").read_text()) == ("file", "1 2\n")
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is full")
-def test_a_full_disk(given: Any, run: Any) -> None:
-    done = run("render", "-o", "/dev/full", given("1 2"))
+def test_a_full_disk(given: Any, harmony: Any) -> None:
+    done = harmony("render", "-o", "/dev/full", given("1 2"))
     assert (done.code, done.err.partition(": ")[2]) == (1, "error: No space left on device\n")
 
 
@@ -272,8 +254,8 @@ def test_a_closed_stream(closed: str, code: int, said: str) -> None:
         ("--ids=1", "ignored explicit argument"),
     ],
 )
-def test_a_misspelt_option(given_option: str, said: str, run: Any) -> None:
-    done = run("show", given_option)
+def test_a_misspelt_option(given_option: str, said: str, harmony: Any) -> None:
+    done = harmony("show", given_option)
     assert done.code == 2
     assert said in done.err
     assert len(done.err.splitlines()) == 1
@@ -304,18 +286,18 @@ def test_an_output_of_ascii(tmp_path: Path) -> None:
 
 
 class TestShow:
-    def test_text(self, given: Any, run: Any) -> None:
-        said = run("show", "--ids", given(SAMPLED))
+    def test_text(self, given: Any, harmony: Any) -> None:
+        said = harmony("show", "--ids", given(SAMPLED))
         assert "● 1 assistant · final · 8 tokens" in said.out
         assert "<|channel|>[200005]" in said.out
         assert "▲ missing_message: " in said.out
 
-    def test_html_and_json(self, given: Any, run: Any) -> None:
+    def test_html_and_json(self, given: Any, harmony: Any) -> None:
         evil = Message.from_role_and_content("user", "<script>alert(1)</script>")
-        page = run("show", "--to", "html", given(Conversation.from_messages([evil]))).out
+        page = harmony("show", "--to", "html", given(Conversation.from_messages([evil]))).out
         assert page.startswith("<!doctype html>")
         assert "<script" not in page
-        found = json.loads(run("show", "--to", "json", given(OWN)).out)
+        found = json.loads(harmony("show", "--to", "json", given(OWN)).out)
         assert found["tokens"] == ENCODING.render_conversation_for_completion(OWN, "assistant")
         assert [one.get("dropped", False) for one in found["messages"]] == [
             False,
@@ -332,27 +314,29 @@ class TestShow:
         ]
         assert spans == [list(span[1:5]) for span in rendered.spans]
 
-    def test_masks(self, given: Any, run: Any) -> None:
-        said = run("show", "--mask", "--ending", "training", "--thoughts", "keep", given(OWN))
+    def test_masks(self, given: Any, harmony: Any) -> None:
+        said = harmony("show", "--mask", "--ending", "training", "--thoughts", "keep", given(OWN))
         config = ["--channels", "final"]
-        fewer = run("show", "--mask", *config, "--ending", "training", "--thoughts", "keep", "in")
+        fewer = harmony(
+            "show", "--mask", *config, "--ending", "training", "--thoughts", "keep", "in"
+        )
         assert "· 15 trained" in said.out
         assert "· 8 trained" in fewer.out
-        assert run("show", *config, "in").code == 2
-        assert "--mask needs a conversation" in run("show", "--mask", given("1 2")).err
+        assert harmony("show", *config, "in").code == 2
+        assert "--mask needs a conversation" in harmony("show", "--mask", given("1 2")).err
 
-    def test_long_ones_are_cut(self, given: Any, run: Any) -> None:
+    def test_long_ones_are_cut(self, given: Any, harmony: Any) -> None:
         name = given({"messages": [{"role": "user", "content": "word " * 30_000}]})
-        assert "tokens left out" in run("show", name).out
-        assert "tokens left out" not in run("show", "--max-tokens", "0", name).out
+        assert "tokens left out" in harmony("show", name).out
+        assert "tokens left out" not in harmony("show", "--max-tokens", "0", name).out
 
 
 class TestRender:
-    def test_writes(self, given: Any, run: Any) -> None:
+    def test_writes(self, given: Any, harmony: Any) -> None:
         name = given(OWN)
         tokens = ENCODING.render_conversation_for_completion(OWN, "assistant")
-        assert json.loads(run("render", "--to", "json", name).out) == tokens
-        assert run("render", "--to", "text", name).out == ENCODING.decode(tokens) + "\n"
+        assert json.loads(harmony("render", "--to", "json", name).out) == tokens
+        assert harmony("render", "--to", "text", name).out == ENCODING.decode(tokens) + "\n"
 
     @pytest.mark.parametrize(
         "flags",
@@ -363,56 +347,60 @@ class TestRender:
             ["--header-style", "recipient_in_channel", "--thoughts", "keep", "--no-validate"],
         ],
     )
-    def test_flags(self, flags: list[str], given: Any, run: Any) -> None:
-        said = run("render", *flags, given(OWN))
+    def test_flags(self, flags: list[str], given: Any, harmony: Any) -> None:
+        said = harmony("render", *flags, given(OWN))
         assert said.code == 0
-        assert said.out != run("render", "in").out
+        assert said.out != harmony("render", "in").out
 
-    def test_what_cannot_be_rendered(self, given: Any, run: Any) -> None:
+    def test_what_cannot_be_rendered(self, given: Any, harmony: Any) -> None:
         tool = {"messages": [{"role": "tool", "content": "x", "channel": "commentary"}]}
-        done = run("render", given(tool))
+        done = harmony("render", given(tool))
         assert done.code == 1
         assert done.err.startswith(("pytest: error: in: ", "python -m openai_harmony: error: in: "))
         for command in ("show", "count", "diff"):
-            other = run(command, "in", *(["in"] if command == "diff" else []))
+            other = harmony(command, "in", *(["in"] if command == "diff" else []))
             assert (other.code, len(other.err.splitlines())) == (1, 1)
 
 
 class TestParse:
-    def test_lenient_strict_and_stripped(self, given: Any, run: Any) -> None:
-        said = json.loads(run("parse", given(SAMPLED)).out)
+    def test_lenient_strict_and_stripped(self, given: Any, harmony: Any) -> None:
+        said = json.loads(harmony("parse", given(SAMPLED)).out)
         assert [one["channel"] for one in said["messages"]] == ["analysis", "final"]
         assert [one["kind"] for one in said["repairs"]] == ["missing_message"]
-        assert run("parse", "--check", "in").code == 3
-        assert run("parse", "--check", given("<|channel|>final<|message|>4.<|return|>")).code == 0
-        strict = run("parse", "--strict", given("<|channel|>final<|message|>a<|end|>stray"))
+        assert harmony("parse", "--check", "in").code == 3
+        assert (
+            harmony("parse", "--check", given("<|channel|>final<|message|>4.<|return|>")).code == 0
+        )
+        strict = harmony("parse", "--strict", given("<|channel|>final<|message|>a<|end|>stray"))
         assert (strict.code, strict.out) == (1, "")
         assert "in: " in strict.err
-        stripped = run("parse", "--to", "text", given("analysisSum.assistantfinal4."))
+        stripped = harmony("parse", "--to", "text", given("analysisSum.assistantfinal4."))
         assert stripped.out == "assistant analysis: Sum.\nassistant final: 4.\n"
         text = given("Look. to=bash{}")
-        named = run("parse", "--as", "stripped", "--tool", "functions.bash", "--to", "text", text)
+        named = harmony(
+            "parse", "--as", "stripped", "--tool", "functions.bash", "--to", "text", text
+        )
         assert named.out == "assistant analysis: Look.\nassistant - to functions.bash: {}\n"
 
-    def test_text(self, given: Any, run: Any) -> None:
-        said = run("parse", "--to", "text", given(SAMPLED))
+    def test_text(self, given: Any, harmony: Any) -> None:
+        said = harmony("parse", "--to", "text", given(SAMPLED))
         assert said.out == (
             "assistant analysis: Sum.\nassistant final: 4.\n"
             "repaired tokens 11 to 13: missing_message\n"
         )
 
-    def test_roles_and_tools(self, given: Any, run: Any) -> None:
+    def test_roles_and_tools(self, given: Any, harmony: Any) -> None:
         name = given("<|channel|>commentary to=bash<|message|>ls<|call|>")
-        plain = json.loads(run("parse", name).out)["messages"][0]
-        known = json.loads(run("parse", "--tool", "functions.bash", name).out)["messages"][0]
+        plain = json.loads(harmony("parse", name).out)["messages"][0]
+        known = json.loads(harmony("parse", "--tool", "functions.bash", name).out)["messages"][0]
         assert (plain["recipient"], known["recipient"]) == ("bash", "functions.bash")
-        said = json.loads(run("parse", "--role", "user", given("<|message|>Hi<|end|>")).out)
+        said = json.loads(harmony("parse", "--role", "user", given("<|message|>Hi<|end|>")).out)
         assert said["messages"][0]["role"] == "user"
-        wrong = run("parse", "--tool", "", "in")
+        wrong = harmony("parse", "--tool", "", "in")
         assert (wrong.code, len(wrong.err.splitlines())) == (1, 1)
 
-    def test_a_body_is_not_output(self, given: Any, run: Any) -> None:
-        done = run("parse", given(CHAT))
+    def test_a_body_is_not_output(self, given: Any, harmony: Any) -> None:
+        done = harmony("parse", given(CHAT))
         assert (
             done.code,
             "expected tokens or text, got a body of chat_completions" in done.err,
@@ -420,48 +408,48 @@ class TestParse:
 
 
 class TestCount:
-    def test_of_messages(self, given: Any, run: Any) -> None:
-        said = run("count", given(OWN))
+    def test_of_messages(self, given: Any, harmony: Any) -> None:
+        said = harmony("count", given(OWN))
         rendered = ENCODING.render_with_spans(OWN)
         numbers = [int(line.split()[0]) for line in said.out.splitlines()]
         assert numbers == [*(span.end - span.start for span in rendered.spans), len(rendered)]
         assert said.out.splitlines()[-1].endswith("  in")
 
-    def test_of_text(self, given: Any, run: Any) -> None:
-        said = run("count", "--as", "plain", "--to", "json", given("Hello world"))
+    def test_of_text(self, given: Any, harmony: Any) -> None:
+        said = harmony("count", "--as", "plain", "--to", "json", given("Hello world"))
         assert json.loads(said.out) == {"tokens": 2, "messages": []}
 
 
 class TestDiff:
-    def test_exit_codes(self, given: Any, run: Any) -> None:
+    def test_exit_codes(self, given: Any, harmony: Any) -> None:
         name = given(OWN)
-        same = run("diff", name, name)
+        same = harmony("diff", name, name)
         assert (same.code, same.out.startswith("equal · ")) == (0, True)
-        ids = given(run("render", name).out, "ids")
-        assert run("diff", name, ids).code == 0
-        settings = run("diff", name, name, "--b-thoughts", "keep")
+        ids = given(harmony("render", name).out, "ids")
+        assert harmony("diff", name, ids).code == 0
+        settings = harmony("diff", name, name, "--b-thoughts", "keep")
         assert settings.code == 3
         assert "A sum." in settings.out
 
-    def test_writes(self, given: Any, run: Any) -> None:
+    def test_writes(self, given: Any, harmony: Any) -> None:
         a, b = given("1 2 3", "a"), given("1 3", "b")
-        said = json.loads(run("diff", "--to", "json", a, b).out)
+        said = json.loads(harmony("diff", "--to", "json", a, b).out)
         assert said == {"equal": False, "differences": [{"a": [1, 2], "b": [1, 1]}]}
-        assert "class=sides" in run("diff", "--to", "html", a, b).out
-        assert "b: has several inputs" in run("diff", a, given("[1]\n[2]\n", "b")).err
+        assert "class=sides" in harmony("diff", "--to", "html", a, b).out
+        assert "b: has several inputs" in harmony("diff", a, given("[1]\n[2]\n", "b")).err
 
 
 class TestCompletion:
     @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-    def test_of_each_shell(self, shell: str, run: Any) -> None:
+    def test_of_each_shell(self, shell: str, harmony: Any) -> None:
         pytest.importorskip("argcomplete")
-        said = run("completion", shell)
+        said = harmony("completion", shell)
         assert said.code == 0
         assert "harmony" in said.out
 
-    def test_needs_its_package(self, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_needs_its_package(self, harmony: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(sys.modules, "argcomplete", None)
-        done = run("completion", "bash")
+        done = harmony("completion", "bash")
         assert done.code == 1
         assert "pip install 'openai-harmony[cli]'" in done.err
 
@@ -492,7 +480,9 @@ class TestCompletion:
         assert {one.strip() for one in answers.read_text().split("\n")} == expected
 
 
-def test_the_commands_of_the_guide(given: Any, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_commands_of_the_guide(
+    given: Any, harmony: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     guide = (Path(__file__).parents[2] / "docs" / "command-line.md").read_text(encoding="utf-8")
     [examples] = re.findall(r"^```sh\n(.*?)^```$", guide, re.DOTALL | re.MULTILINE)
     for name in ("request.json", "ours.json", "chat.json", "chats.jsonl"):
@@ -503,16 +493,16 @@ def test_the_commands_of_the_guide(given: Any, run: Any, monkeypatch: pytest.Mon
     for line in examples.splitlines():
         command, _, file = line.partition(" < ")
         name, *arguments = shlex.split(command, comments=True)
-        done = run(*arguments, stdin=Path(file).read_bytes() if file else None)
+        done = harmony(*arguments, stdin=Path(file).read_bytes() if file else None)
         assert (name, done.code, done.err) == ("harmony", 3 if "diff" in arguments else 0, ""), line
         assert done.out or "-o" in arguments
     for name in COMMANDS:
         assert f"| `{name}` |" in guide
 
 
-def test_the_first_command_of_the_readme(run: Any) -> None:
+def test_the_first_command_of_the_readme(harmony: Any) -> None:
     readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
     [(body, command)] = re.findall(r"^echo '(.*)' \| harmony (.*)$", readme, re.MULTILINE)
-    done = run(*shlex.split(command), stdin=body.encode())
+    done = harmony(*shlex.split(command), stdin=body.encode())
     assert (done.code, done.err) == (0, "")
     assert "<|start|>user<|message|>What is 2 + 2?<|end|>" in done.out

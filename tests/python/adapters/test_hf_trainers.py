@@ -12,11 +12,12 @@ os.environ.update(HF_HUB_OFFLINE="1", HF_HUB_DISABLE_TELEMETRY="1", TRL_EXPERIME
 transformers = pytest.importorskip(
     "transformers", reason="make test-adapters installs transformers"
 )
-torch = pytest.importorskip("torch", reason="make test-adapters installs PyTorch")
+pytest.importorskip("torch", reason="make test-adapters installs PyTorch")
 
 from adapters.headers import TOOL  # noqa: E402
 from adapters.test_hf import ANSWER, EPISODE, USER  # noqa: E402
 from openai_harmony.adapters.hf import HarmonyTokenizer  # noqa: E402
+from tiny_gpt_oss import arguments, tiny_gpt_oss  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -24,26 +25,11 @@ def mine() -> Any:
     return HarmonyTokenizer()
 
 
-def tiny() -> Any:
-    config = transformers.GptOssConfig(
-        vocab_size=201_088,
-        hidden_size=16,
-        intermediate_size=16,
-        num_hidden_layers=1,
-        num_attention_heads=2,
-        num_key_value_heads=1,
-        head_dim=8,
-        num_local_experts=2,
-        num_experts_per_tok=1,
-        pad_token_id=199_999,
-    )
-    torch.manual_seed(0)
-    return transformers.GptOssForCausalLM(config)
-
-
 @pytest.mark.filterwarnings("ignore")
 def test_a_pipeline_generates(mine: Any) -> None:
-    pipeline = transformers.pipeline("text-generation", model=tiny(), tokenizer=mine, device="cpu")
+    pipeline = transformers.pipeline(
+        "text-generation", model=tiny_gpt_oss(), tokenizer=mine, device="cpu"
+    )
     [made] = pipeline([USER], max_new_tokens=4, do_sample=False)
     assert made["generated_text"][0] == USER
     assert made["generated_text"][-1]["role"] == "assistant"
@@ -53,17 +39,10 @@ def test_a_pipeline_generates(mine: Any) -> None:
 
 def trained_with(trainer_of: Any, mine: Any, rows: Any, tmp_path: Path, config: Any) -> Any:
     datasets = pytest.importorskip("datasets", reason="make test-adapters installs datasets")
-    arguments = config(
-        output_dir=str(tmp_path),
-        report_to=[],
-        use_cpu=True,
-        bf16=False,
-        gradient_checkpointing=False,
-        disable_tqdm=True,
-        save_strategy="no",
-    )
     dataset = datasets.Dataset.from_list(rows)
-    return trainer_of(args=arguments, train_dataset=dataset, processing_class=mine)
+    return trainer_of(
+        args=arguments(config, tmp_path), train_dataset=dataset, processing_class=mine
+    )
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -75,7 +54,7 @@ def test_sft_trains_what_the_mask_has(mine: Any, tmp_path: Path) -> None:
     ] * 2
 
     def trainer_of(**options: Any) -> Any:
-        return trl.SFTTrainer(model=tiny(), **options)
+        return trl.SFTTrainer(model=tiny_gpt_oss(), **options)
 
     def config(**options: Any) -> Any:
         return trl.SFTConfig(max_steps=2, assistant_only_loss=True, max_length=None, **options)
@@ -100,10 +79,10 @@ def test_sft_and_dpo_take_prompts_and_completions(mine: Any, tmp_path: Path) -> 
         (pair, trl.SFTTrainer, trl.SFTConfig),
         (preference, trl.DPOTrainer, trl.DPOConfig),
     ]:
-        more = {"ref_model": tiny()} if trainer_class is trl.DPOTrainer else {}
+        more = {"ref_model": tiny_gpt_oss()} if trainer_class is trl.DPOTrainer else {}
 
         def trainer_of(kind: Any = trainer_class, more: Any = more, **options: Any) -> Any:
-            return kind(model=tiny(), **more, **options)
+            return kind(model=tiny_gpt_oss(), **more, **options)
 
         def config(kind: Any = config_class, **options: Any) -> Any:
             return kind(max_steps=2, per_device_train_batch_size=2, **options)
@@ -130,7 +109,9 @@ def test_grpo_trains_with_its_own_tools(mine: Any, tmp_path: Path) -> None:
         return [float(len(str(each)) % 2) for each in completions]
 
     def trainer_of(**options: Any) -> Any:
-        return trl.GRPOTrainer(model=tiny(), reward_funcs=odd, tools=[get_weather], **options)
+        return trl.GRPOTrainer(
+            model=tiny_gpt_oss(), reward_funcs=odd, tools=[get_weather], **options
+        )
 
     def config(**options: Any) -> Any:
         return trl.GRPOConfig(

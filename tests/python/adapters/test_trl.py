@@ -22,6 +22,7 @@ from openai_harmony.adapters.trl import (  # noqa: E402
     reward_said,
     sample_with_trainer,
 )
+from tiny_gpt_oss import arguments, tiny_gpt_oss, tokenizer_of_one_word  # noqa: E402
 
 CALL = (
     "<|channel|>analysis<|message|>Look.<|end|><|start|>assistant"
@@ -143,49 +144,21 @@ def test_rewards_of_channels() -> None:
 
 @pytest.fixture
 def trainer_of(tmp_path: Path) -> Any:
-    from tokenizers import Tokenizer, models
-    from transformers import GptOssConfig, GptOssForCausalLM, PreTrainedTokenizerFast
-
-    tokenizer = PreTrainedTokenizerFast(
-        tokenizer_object=Tokenizer(models.WordLevel({"<|endoftext|>": 0}, "<|endoftext|>")),
-        pad_token="<|endoftext|>",
-        eos_token="<|endoftext|>",
-    )
-    config = GptOssConfig(
-        vocab_size=201_088,
-        hidden_size=16,
-        intermediate_size=16,
-        num_hidden_layers=1,
-        num_attention_heads=2,
-        num_key_value_heads=1,
-        head_dim=8,
-        num_local_experts=2,
-        num_experts_per_tok=1,
-        pad_token_id=0,
-    )
-    torch.manual_seed(0)
-
     def make(function: Any, reward: Any, **options: Any) -> Any:
         rows = [{"prompt": [{"role": "user", "content": "2 + 2?"}], "solution": "4"}] * 4
-        arguments = trl.GRPOConfig(
-            output_dir=str(tmp_path),
-            per_device_train_batch_size=4,
-            num_generations=4,
-            report_to=[],
-            use_cpu=True,
-            bf16=False,
-            gradient_checkpointing=False,
-            disable_tqdm=True,
-            logging_steps=1,
-            save_strategy="no",
-            **options,
-        )
         return trl.GRPOTrainer(
-            model=GptOssForCausalLM(config),
+            model=tiny_gpt_oss(pad_token_id=0),
             reward_funcs=reward,
-            args=arguments,
+            args=arguments(
+                trl.GRPOConfig,
+                tmp_path,
+                per_device_train_batch_size=4,
+                num_generations=4,
+                logging_steps=1,
+                **options,
+            ),
             train_dataset=datasets.Dataset.from_list(rows),
-            processing_class=tokenizer,
+            processing_class=tokenizer_of_one_word(),
             rollout_func=function,
         )
 

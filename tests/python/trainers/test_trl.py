@@ -20,6 +20,7 @@ datasets = pytest.importorskip("datasets", reason="make trainers installs datase
 from chats import chats, mixed_chats  # noqa: E402
 from fences import DOCS, fenced  # noqa: E402
 from openai_harmony.training import LossMask, render  # noqa: E402
+from tiny_gpt_oss import arguments, tiny_gpt_oss, tokenizer_of_one_word  # noqa: E402
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
@@ -56,47 +57,13 @@ def test_the_collator_takes_the_rows() -> None:
 
 @pytest.fixture(scope="module")
 def trainer_of() -> Any:
-    from tokenizers import Tokenizer, models
-    from transformers import GptOssConfig, GptOssForCausalLM, PreTrainedTokenizerFast
-
-    tokenizer = PreTrainedTokenizerFast(
-        tokenizer_object=Tokenizer(models.WordLevel({"<|endoftext|>": 0}, "<|endoftext|>")),
-        pad_token="<|endoftext|>",
-        eos_token="<|endoftext|>",
-    )
-    config = GptOssConfig(
-        vocab_size=201_088,
-        hidden_size=8,
-        intermediate_size=8,
-        num_hidden_layers=1,
-        num_attention_heads=2,
-        num_key_value_heads=1,
-        head_dim=4,
-        num_local_experts=2,
-        num_experts_per_tok=1,
-        pad_token_id=0,
-    )
-    torch.manual_seed(0)
-
     def make(folder: Path, dataset: Any, **options: Any) -> Any:
-        arguments = trl.SFTConfig(
-            output_dir=str(folder),
-            max_steps=1,
-            per_device_train_batch_size=16,
-            report_to=[],
-            use_cpu=True,
-            bf16=False,
-            gradient_checkpointing=False,
-            disable_tqdm=True,
-            max_length=options.pop("max_length", 4096),
-            save_strategy="no",
-            **options,
-        )
+        options = {"max_steps": 1, "max_length": 4096, **options}
         return trl.SFTTrainer(
-            model=GptOssForCausalLM(config),
-            args=arguments,
+            model=tiny_gpt_oss(hidden_size=8, intermediate_size=8, head_dim=4, pad_token_id=0),
+            args=arguments(trl.SFTConfig, folder, per_device_train_batch_size=16, **options),
             train_dataset=dataset,
-            processing_class=tokenizer,
+            processing_class=tokenizer_of_one_word(),
         )
 
     return make
@@ -226,16 +193,13 @@ def test_kto_takes_the_tokens(tmp_path: Path, trainer_of: Any) -> None:
     other = trainer_of(tmp_path, stored(tmp_path))
     trainer = ReadyKTOTrainer(
         model=stored_model(other, tmp_path),
-        args=trl.KTOConfig(
-            output_dir=str(tmp_path),
+        args=arguments(
+            trl.KTOConfig,
+            tmp_path,
             loss_type="apo_zero_unpaired",
             max_length=None,
             max_steps=1,
             per_device_train_batch_size=8,
-            use_cpu=True,
-            bf16=False,
-            gradient_checkpointing=False,
-            report_to=[],
         ),
         train_dataset=datasets.Dataset.from_parquet(path, cache_dir=str(tmp_path)),
         processing_class=other.processing_class,

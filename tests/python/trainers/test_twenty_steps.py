@@ -28,10 +28,12 @@ from openai_harmony.adapters.trl import (  # noqa: E402
     sample_with_trainer,
 )
 from openai_harmony.training import render  # noqa: E402
+from tiny_gpt_oss import arguments, tiny_gpt_oss  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 STEPS = 20
+TWENTY = {"max_steps": STEPS, "learning_rate": 1e-3, "logging_steps": 1}
 TEACHING = 200
 USER = {"role": "user", "content": "Rain in Oslo?"}
 CALL = {"function": {"name": "rain", "arguments": {"city": "Oslo"}}}
@@ -68,20 +70,6 @@ PREFERENCES = [
 ]
 
 
-def arguments(kind: Any, folder: Path, **options: Any) -> Any:
-    return kind(
-        output_dir=str(folder),
-        report_to=[],
-        use_cpu=True,
-        bf16=False,
-        gradient_checkpointing=False,
-        disable_tqdm=True,
-        save_strategy="no",
-        logging_steps=1,
-        **{"max_steps": STEPS, "learning_rate": 1e-3, **options},
-    )
-
-
 @pytest.fixture(scope="module")
 def tokenizer() -> Any:
     return HarmonyTokenizer()
@@ -90,21 +78,7 @@ def tokenizer() -> Any:
 @pytest.fixture(scope="module")
 def taught() -> Any:
     """A model that calls the tool, and answers one way or the other: taught by rows of this package."""
-    config = transformers.GptOssConfig(
-        vocab_size=201_088,
-        hidden_size=16,
-        intermediate_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        num_key_value_heads=1,
-        head_dim=16,
-        num_local_experts=2,
-        num_experts_per_tok=1,
-        pad_token_id=199_999,
-    )
-    torch.set_num_threads(1)  # for so small a model, more of them wait for one another
-    torch.manual_seed(0)
-    model = transformers.GptOssForCausalLM(config)
+    model = tiny_gpt_oss(intermediate_size=32, num_hidden_layers=2, head_dim=16)
     batch = render(TAUGHT, format="chat")
     optimizer = torch.optim.Adam(model.parameters(), lr=2e-2)
     slower = torch.optim.lr_scheduler.LinearLR(optimizer, 1, 0.05, TEACHING)
@@ -146,7 +120,9 @@ def test_dpo_of_messages_with_tools(taught: Any, tokenizer: Any, tmp_path: Path)
     trainer = trl.DPOTrainer(
         model=model,
         ref_model=copy.deepcopy(taught),
-        args=arguments(trl.DPOConfig, tmp_path, per_device_train_batch_size=2, max_length=None),
+        args=arguments(
+            trl.DPOConfig, tmp_path, **TWENTY, per_device_train_batch_size=2, max_length=None
+        ),
         train_dataset=datasets.Dataset.from_list(PREFERENCES),
         processing_class=tokenizer,
     )
@@ -175,7 +151,9 @@ def test_preferences_of_this_package(
     trainer = Ready(
         model=model,
         ref_model=copy.deepcopy(taught),
-        args=arguments(config, tmp_path, per_device_train_batch_size=4, max_length=None, **more),
+        args=arguments(
+            config, tmp_path, **TWENTY, per_device_train_batch_size=4, max_length=None, **more
+        ),
         train_dataset=datasets.Dataset.from_list(rows),
         processing_class=tokenizer,
     )
@@ -202,6 +180,7 @@ def test_grpo_with_tools(taught: Any, tokenizer: Any, tmp_path: Path) -> None:
         args=arguments(
             trl.GRPOConfig,
             tmp_path,
+            **TWENTY,
             per_device_train_batch_size=2,
             num_generations=2,
             max_completion_length=48,
