@@ -125,6 +125,10 @@ fn streams_of_completions() {
             Err("429 says: full"),
         ),
         (&"{\"error\": \"x\"}".to_owned(), 9, &[], Err("502 says: x")),
+        (&"{\"error\": [\"x\"]}".to_owned(), 9, &[], Err("502 says: [\"x\"]")),
+        // What says nothing is no error.
+        (&"{\"error\": [], \"choices\": [{\"finish_reason\": \"stop\"}]}".to_owned(), 9, &[], stop),
+        (&"{\"error\": {}, \"choices\": [{\"finish_reason\": \"stop\"}]}".to_owned(), 9, &[], stop),
     ] {
         row(COMPLETIONS, stream, most, tokens, end);
     }

@@ -5,6 +5,13 @@ use openai_harmony::chat::Message;
 use openai_harmony::interop::parse_body;
 
 #[test]
+fn a_value_is_shown_as_json() {
+    let text = r#"{"a":[1.50,null,"é"]}"#;
+    let value = parse_body(text).unwrap();
+    assert_eq!((value.to_string(), format!("{value:?}")), (text.to_owned(), text.to_owned()));
+}
+
+#[test]
 fn errors_say_what_is_wrong_with_a_content() {
     for (content, said) in [
         (r#"[{"type": "image"}]"#, "unknown variant `image`"),

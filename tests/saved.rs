@@ -127,6 +127,15 @@ proptest! {
 }
 
 #[test]
+fn a_parser_can_be_saved_before_its_first_token() {
+    for (role, config) in configs() {
+        let parser = StreamableParser::with_options(encoding(), role, &config).unwrap();
+        assert_eq!(seen(&again(&parser)), seen(&parser));
+        assert_eq!(place(&from_checkpoint(&parser)), place(&parser));
+    }
+}
+
+#[test]
 fn events_that_wait_are_taken_first() {
     let mut parser = StreamableParser::new(encoding(), Some(Role::Assistant)).unwrap();
     parser.feed(&[200_005, 17_196, 200_008, 12_194, 9_999_999]).unwrap_err();
@@ -243,6 +252,24 @@ fn a_checkpoint_keeps_the_open_message_of_a_broken_header() {
     parser.feed(&[199_998, 200_006, 176, 199_999, 200_008]).unwrap();
     assert_eq!(parser.messages().len(), 1);
     assert_eq!(place(&from_checkpoint(&parser)), place(&parser));
+}
+
+#[test]
+fn a_checkpoint_keeps_an_unknown_id_in_a_header() {
+    let mut parser = StreamableParser::new(encoding(), Some(Role::Assistant)).unwrap();
+    let unknown = 201_089;
+    let begun = [200_005, 17_196, 200_008, 12_194, 200_007, 200_006, 173_781, unknown, 200_005];
+    for token in begun {
+        let fed = parser.process(token).map(|_| ());
+        let mut moved = from_checkpoint(&parser);
+        assert_eq!(place(&moved), place(&parser), "{fed:?}");
+        let rest = [17_196, 200_008];
+        assert_eq!(
+            format!("{:?}", moved.feed(&rest).map(|_| ())),
+            format!("{:?}", parser.clone().feed(&rest).map(|_| ())),
+            "{token}"
+        );
+    }
 }
 
 #[test]

@@ -226,6 +226,17 @@ mod tests {
     }
 
     #[test]
+    fn words_of_json_letter_by_letter() {
+        for word in ["true", "false", "null"] {
+            assert!(reads(word.as_bytes()), "{word}");
+            for (at, _) in word.char_indices() {
+                let wrong = format!("{}x{}", &word[..at], &word[at + 1..]);
+                assert!(!reads(wrong.as_bytes()) && !reads(&word.as_bytes()[..at]), "{wrong}");
+            }
+        }
+    }
+
+    #[test]
     fn blanks_up_to_a_limit() {
         for (text, most, is_taken) in [
             ("[1, \"a  b\"]", Some(0), false),

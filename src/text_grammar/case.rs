@@ -50,3 +50,19 @@ fn cases(char: char) -> Vec<char> {
     }
     all
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text_grammar::has;
+
+    #[test]
+    fn the_other_cases_of_a_large_range_are_in_it() {
+        for (size, has_others) in [(FEW, true), (FEW + 1, false)] {
+            let last = char::from_u32(u32::from('а') + size - 1).unwrap_or_default();
+            let ignored = ignored(&Expr::range('а', last));
+            let Expr::Class(class) = ignored else { unreachable!("{ignored:?}") };
+            assert_eq!(has(&class, 'А'), has_others, "{size}");
+        }
+    }
+}

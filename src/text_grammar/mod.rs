@@ -193,6 +193,9 @@ mod tests {
                 "AB\\n\"\\\\[a-c][^/]/",
             ),
             ("start: \"aé\"i /[x]/i", "[aA][éÉ][xX]"),
+            // Lines within a group, and one that is continued.
+            ("start: (\"a\"\n  \"bb\")?", "(?:abb)?"),
+            ("start: \"a\" \\ \n  \"bb\"", "abb"),
             ("start: INT\n%import common.INT", "[0-9]+"),
             (
                 "start: N W\n%import common.INT -> N\n%import common (WORD)\nW: WORD",
@@ -212,7 +215,9 @@ mod tests {
             ("a: \"x\"", "line 1, column 1: no rule is called start"),
             ("start: \"x\"\nstart: \"y\"", "line 2, column 1: start is defined twice"),
             ("start: \"x", "line 1, column 8: the text does not end"),
+            ("start: \"x\n\"", "line 1, column 8: the text does not end"),
             ("start: /x\n", "line 1, column 8: the regular expression does not end"),
+            ("start: /x/ig", "line 1, column 12: the flags of expressions are i, m, s, l, u, x"),
             ("start: \"é\" /(/", "line 1, column 13: unclosed group"),
             ("start: \"x\")", "line 1, column 11: expected |, an operator or the end of the line"),
             ("start: (\"x\"", "line 1, column 12: expected )"),
@@ -245,6 +250,7 @@ mod tests {
                 "line 1, column 12: no grammar of an engine has templates",
             ),
             ("%declare X\nstart: X", "line 1, column 1: no grammar of an engine has %declare"),
+            ("start: \"a\" %json {}", "line 1, column 12: no grammar of an engine has %json"),
             (
                 "%import python.NAME\nstart: NAME",
                 "line 1, column 9: no grammar of an engine has modules",

@@ -90,6 +90,7 @@ fn thoughts_of_other_servers_without_text_are_listed() {
             {"type": "thinking", "thinking": "", "signature": "Eq8B"},
             {"type": "redacted_thinking", "data": "Ew8B"},
             {"type": "thinking", "thinking": "", "signature": "harmony-thought-1.TG9vay4"},
+            {"type": "thinking", "thinking": "", "signature": ""},
             {"type": "text", "text": "B"},
         ]},
     ]));
@@ -110,7 +111,11 @@ fn results_say_that_they_are_errors() {
     };
     let block = |content: Value, is_error: bool| json!({"type": "tool_result", "tool_use_id": "a", "content": content, "is_error": is_error});
     assert_eq!(result(block(json!("no file"), true)), "Error: no file");
-    assert_eq!(result(block(json!("error: no file"), true)), "error: no file");
+    for says_so in ["error: no file", "<error>no file", "[Errors: 1] Error", "no: Error: file"] {
+        let says_error = says_so != "[Errors: 1] Error";
+        let expected = if says_error { says_so.to_owned() } else { format!("Error: {says_so}") };
+        assert_eq!(result(block(json!(says_so), true)), expected);
+    }
     assert_eq!(result(block(json!(null), true)), "Error");
     assert_eq!(result(block(json!("fine"), false)), "fine");
     assert_eq!(result(json!({"type": "tool_result", "tool_use_id": "a"})), "");

@@ -274,6 +274,10 @@ fn sampling_is_the_bodys_or_the_recommended() {
     assert_eq!(own.stop_strings, ["a"]);
     assert_eq!(unused(&own), ["stop[1]"]);
     assert_eq!(turn(CHAT, json!({"messages": [], "stop": "b"})).stop_strings, ["b"]);
+    let most = [vec!["a".repeat(131_072)], vec!["a".to_owned(); 1_024]];
+    for stop in most {
+        assert_eq!(turn(CHAT, json!({"messages": [], "stop": stop})).stop_strings, stop);
+    }
 }
 
 #[test]

@@ -37,7 +37,7 @@ fn those_of_anthropic_are_functions() {
             "tool_choice": {"type": "tool", "name": name}});
         let turn = turn(ANTHROPIC, body);
         assert!(turn.unused.is_empty(), "{:?}", turn.unused);
-        let read = turn.tools.iter().next().unwrap();
+        let [read] = (&turn.tools).into_iter().collect::<Vec<_>>()[..] else { panic!() };
         assert!(read.client_runs && read.declared && read.kind == ToolKind::Function);
         assert!(
             matches!(&turn.tool_choice, ToolChoice::Named { recipient } if *recipient == format!("functions.{name}"))
@@ -45,6 +45,22 @@ fn those_of_anthropic_are_functions() {
         let prompt = prompt(&turn);
         assert!(prompt.contains(&format!("type {name} = (_: {{")), "{prompt}");
         assert!(prompt.contains(text), "{prompt}");
+    }
+}
+
+#[test]
+fn a_computer_has_the_actions_of_its_version() {
+    for (version, scrolls, zooms) in
+        [("20241022", false, false), ("20250124", true, false), ("20251124", true, true)]
+    {
+        for enabled in [false, true] {
+            let tool = json!({"type": format!("computer_{version}"), "name": "computer",
+                "display_width_px": 8, "display_height_px": 6, "enable_zoom": enabled});
+            let text = prompt(&turn(ANTHROPIC, json!({"messages": [], "tools": [tool]})));
+            let has = |word: &str| text.contains(word);
+            assert_eq!((has("\"scroll\""), has("scroll_amount")), (scrolls, scrolls), "{text}");
+            assert_eq!(has("\"zoom\""), zooms && enabled, "{text}");
+        }
     }
 }
 

@@ -94,8 +94,17 @@ fn a_history_has_placeholders() {
 #[test]
 fn each_api_has_its_own_words_and_paths() {
     let kinds = [
-        (CHAT, json!({"type": "image_url", "image_url": {"url": "data:"}}), "image_url"),
-        (CHAT, json!({"type": "input_audio", "input_audio": {}}), "input_audio"),
+        (
+            CHAT,
+            json!({"type": "image_url", "image_url": {"url": "data:"}}),
+            "image_url is only supported by certain models",
+        ),
+        (
+            CHAT,
+            json!({"type": "video_url", "video_url": {"url": "data:"}}),
+            "video_url is only supported by certain models",
+        ),
+        (CHAT, json!({"type": "input_audio", "input_audio": {}}), "input_audio is only supported"),
         (CHAT, json!({"type": "file", "file": {}}), "file is only supported by certain models"),
         (
             RESPONSES,

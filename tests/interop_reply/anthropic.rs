@@ -163,3 +163,24 @@ fn arguments_keep_their_numbers() {
     assert_eq!(reply.response()["content"][0]["text"], "{\"city\":1e400}");
     assert_eq!(reply.repairs()[0].kind.name(), "call_as_text");
 }
+
+/// Parallel calls are the client's if each of them is.
+#[test]
+fn parallel_calls_of_what_no_client_runs_stay_one() {
+    let tools = json!([
+        {"name": "run", "input_schema": {"type": "object"}},
+        {"type": "code_execution_20250522", "name": "code_execution"},
+    ]);
+    let body = with(plain(), json!({"tools": tools}));
+    let said = |second: &str| {
+        let use_of = |name: &str| json!({"recipient_name": name, "parameters": {}});
+        let uses = json!({"tool_uses": [use_of("functions.run"), use_of(second)]});
+        let call =
+            format!("<|channel|>commentary to=multi_tool_use.parallel<|message|>{uses}<|call|>");
+        let blocks = content(&body, &[&call]);
+        blocks.iter().map(|block| block["type"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(said("run"), ["tool_use", "tool_use"]);
+    assert_eq!(said("python").len(), 1);
+    assert_eq!(said("functions.unknown").len(), 1);
+}

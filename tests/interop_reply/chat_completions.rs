@@ -304,6 +304,24 @@ fn built_in_calls_are_the_servers() {
     let body = with(plain(), json!({"tools": tools}));
     let call = "<|channel|>commentary to=python <|constrain|>json<|message|>{}<|call|>";
     assert_eq!(message(&body, &[call])["tool_calls"][0]["function"]["name"], "python");
+    let custom = json!({"tools": [{"type": "custom", "custom": {"name": "python"}}]});
+    let called = &message(&with(plain(), custom), &[call])["tool_calls"][0];
+    assert_eq!(called["custom"], json!({"name": "python", "input": "{}"}));
+    // Another of them is not the one that the request asks for.
+    let search = "<|channel|>analysis to=browser.search<|message|>{}<|call|>";
+    assert_eq!(message(&asked, &[search])["content"], "{}");
+}
+
+#[test]
+fn a_failure_says_what_failed() {
+    for &dialect in Dialect::ALL {
+        let failed = || reply(&turn(dialect, &plain_of(dialect)));
+        let says = |said: &str| assert!(said.contains("engine gone"), "{dialect}: {said}");
+        says(&json!(failed().fail("engine gone", 502).unwrap()).to_string());
+        let mut bytes = Vec::new();
+        failed().fail_into("engine gone", 502, &mut bytes).unwrap();
+        says(&String::from_utf8(bytes).unwrap());
+    }
 }
 
 #[test]

@@ -125,25 +125,46 @@ fn a_checkpoint_does_not_grow() {
 /// A checkpoint may come from a client.
 #[test]
 fn no_checkpoint_breaks_a_reply() {
-    let body = json!({"logprobs": true, "stop": ["END"], "tools": [{"type": "function", "function": {"name": "get_weather"}}]});
+    let tools = json!([
+        {"type": "function", "function": {"name": "get_weather"}},
+        {"type": "custom", "custom": {"name": "shell"}},
+        {"type": "code_interpreter"},
+    ]);
+    let body = json!({"logprobs": true, "stop": ["END"], "tools": tools});
     let turn = turn(CHAT, &super::with(plain_of(CHAT), body));
-    let texts = [THOUGHT, CALL, "<|channel|>final<|message|>One EN", "<|start|>assistant"];
+    let texts = [
+        THOUGHT,
+        CALL,
+        "<|channel|>final<|message|>One EN",
+        "<|start|>assistant",
+        "<|channel|>commentary to=functions.shell<|message|>{\"input\": \"echo é\\u00",
+        "<|channel|>analysis to=python code<|message|>print(1",
+    ];
     for text in texts {
         let mut reply = begun(&turn, ReplyOptions::new("m"));
         let fed = tokens(text);
         let fed = &fed[..fed.len() - usize::from(text.ends_with("|>"))];
         reply.feed(fed, Some(&vec![Some((-1.0).into()); fed.len()])).unwrap();
         let saved: Value = serde_json::from_slice(&reply.to_checkpoint().unwrap()).unwrap();
+        assert!(
+            Reply::from_bytes(
+                &turn,
+                &encoding(),
+                &serde_json::to_vec(&saved).unwrap(),
+                ReplyOptions::default()
+            )
+            .is_ok(),
+            "{text}"
+        );
         let mut taken = 0;
         each_change(&saved, &mut |changed| {
             let saved = serde_json::to_vec(changed).unwrap();
             let again = Reply::from_bytes(&turn, &encoding(), &saved, ReplyOptions::default());
             if let Ok(mut reply) = again {
                 taken += 1;
-                let _ = reply.feed(
-                    &tokens("D<|end|><|start|>assistant<|channel|>final<|message|>a<|channel|>b"),
-                    None,
-                );
+                let more =
+                    tokens("D<|end|><|start|>assistant<|channel|>final<|message|>a<|channel|>b");
+                let _ = reply.feed(&more, Some(&vec![Some((-1.0).into()); more.len()]));
                 reply.finish(FinishReason::Stop, None).unwrap();
                 let _ = (reply.response(), reply.usage());
             }

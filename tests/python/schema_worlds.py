@@ -197,18 +197,23 @@ def fits(of: Any, value: Any) -> bool:
     return bool(jsonschema.Draft202012Validator(of).is_valid(value))
 
 
+def _tagged(value: Any) -> Any:
+    of_a = {"type": "object", "properties": {"a": value}, "required": ["a"]}
+    return {**of_a, "additionalProperties": False}
+
+
 _SMALL: list[tuple[str, list[Any]]] = [
     ("type", ["string", "integer", "number", "array", "object", ["string", "null"]]),
     ("enum", [["a", 1], [[], {}]]),
     ("const", ["b", 0.5]),
     ("minLength", [1, 2]),
     ("maxLength", [0, 1]),
-    ("pattern", ["^a", "b$", "a|^$"]),
+    ("pattern", ["^a", "b$", "a|^$", "^(a*)$", "^a?b?$", "(^a|b)"]),
     ("minimum", [0, 0.5]),
     ("exclusiveMinimum", [0]),
     ("maximum", [1]),
     ("exclusiveMaximum", [1, 2.5]),
-    ("multipleOf", [2, 0.5]),
+    ("multipleOf", [2, 0.5, 0.1]),
     ("items", [{"type": "integer"}, False]),
     ("prefixItems", [[{"type": "string"}], [False]]),
     ("minItems", [1, 2]),
@@ -216,12 +221,28 @@ _SMALL: list[tuple[str, list[Any]]] = [
     ("properties", [{"a": {"type": "integer"}}, {"a": False}, {"a": True, "b": True}]),
     ("required", [["a"], ["a", "b"]]),
     ("additionalProperties", [False, {"type": "string"}]),
-    ("patternProperties", [{"^a": {"type": "string"}}, {"b": False}]),
+    (
+        "patternProperties",
+        [
+            {"^a": {"type": "string"}},
+            {"b": False},
+            {"^(a)": {"type": "string"}, "^b": {"type": "integer"}},
+        ],
+    ),
     ("propertyNames", [{"maxLength": 1}, {"enum": ["a"]}, {"pattern": "^b"}]),
     ("minProperties", [1, 2]),
     ("maxProperties", [0, 1]),
     ("anyOf", [[{"type": "string"}, {"minimum": 1}], [{"required": ["a"]}, {"maxItems": 1}]]),
-    ("oneOf", [[{"type": "string"}, {"type": "object"}]]),
+    (
+        "oneOf",
+        [
+            [{"type": "string"}, {"type": "object"}],
+            [{"const": True}, {"enum": ["a", None]}, {"type": "number"}],
+            [{"type": "boolean"}, {"type": "null"}, {"enum": [1, "a"]}, {"const": "b"}],
+            [_tagged({"const": 0}), _tagged({"enum": ["x"]}), _tagged({"type": "boolean"})],
+            [_tagged({"const": 0}), _tagged({"enum": [0, "x"]})],
+        ],
+    ),
     ("allOf", [[{"minLength": 1}, {"maximum": 1}]]),
     ("not", [{"type": "string"}]),
     ("$ref", ["#/$defs/a"]),

@@ -351,6 +351,16 @@ class TestBadInput:
         assert answer.status == 400, answer.body
         assert answer.json()["error"]["code"] == 400
 
+    @pytest.mark.parametrize(("sampled", "status"), [(99, 200), (100, 400)])
+    def test_tokens_up_to_the_context(self, sampled: int, status: int) -> None:
+        request = {
+            "stream": True,
+            "generate_chunk": {"request_id": "r", "choices": [choice([1] * sampled)]},
+            "chat_request": {"messages": USER},
+            "prompt_token_ids": [1],
+        }
+        assert asked(f"{CHAT}/derender", request, serve.app("none=100")).status == status
+
     def test_too_many(self) -> None:
         many = {"request_id": "r", "choices": [choice([1])] * 16_385}
         request = {"generate_response": many, "chat_request": {"messages": USER}}
@@ -529,6 +539,22 @@ class TestDerender:
         [entry] = made["choices"][0]["logprobs"]["content"]
         assert (entry["token"], entry["logprob"]) == ("Hi", -0.5)
 
+    def test_what_stopped_it(self) -> None:
+        said = tokens("<|channel|>final<|message|>one two<|return|>")
+
+        def stop_reason(**more: Any) -> Any:
+            body = {"messages": USER, **more.pop("request", {})}
+            return whole(said, body, finish_reason="stop", **more)["choices"][0]["stop_reason"]
+
+        assert stop_reason() is None
+        assert stop_reason(stop_reason=200002) == 200002
+        assert stop_reason(request={"stop": [" t"]}, stop_reason=200002) == " t"
+
+    def test_a_chunk_has_what_is_new(self) -> None:
+        thought = tokens("<|channel|>analysis<|message|>Hm")
+        [chunk] = streamed([thought])
+        assert chunk["choices"][0]["delta"] == {"role": "assistant", "reasoning": "Hm"}
+
     def test_several_answers(self) -> None:
         both = [choice(tokens(ANSWER)), {**choice(tokens(CALLS)), "index": 1}]
         request = {
@@ -680,11 +706,12 @@ class TestTexts:
         assert (made["text"], made["stop_reason"]) == (text, stop_reason)
 
     def test_log_probabilities(self) -> None:
-        sampled = tokens("a😀b 東京")
+        sampled = tokens("a🫠b 東京")
+        assert len(sampled) > 5, "a character of several tokens"
         body = {"logprobs": 0}
         [expected] = self.whole(sampled, body, logprobs=likely(sampled))["choices"]
         found = expected["logprobs"]
-        assert "".join(found["tokens"]) == "a😀b 東京"
+        assert "".join(found["tokens"]) == "a🫠b 東京"
         assert found["text_offset"][:2] == [0, 1]
         assert found["token_logprobs"] == [-token / 1e6 for token in sampled]
         assert [len(top) for top in found["top_logprobs"]] == [1] * len(sampled)
@@ -717,7 +744,13 @@ class TestTexts:
         assert [one["index"] for one in made["choices"]] == [0, 1, 2]
         assert made["usage"] == {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10}
         assert made["kv_transfer_params"] is None
-        for wrong in ({"prompt_tokens": [3]}, {"prompt_token_ids": [[1]]}, {"prompt_tokens": 3}):
+        assert asked(f"{TEXTS}/derender", {**body, "prompt_token_ids": [[1], None]}).status == 200
+        for wrong in (
+            {"prompt_tokens": [3]},
+            {"prompt_token_ids": [[1]]},
+            {"prompt_token_ids": [[1], ["x"]]},
+            {"prompt_tokens": 3},
+        ):
             assert asked(f"{TEXTS}/derender", {**body, **wrong}).status == 400
         counts = {"prompt_tokens": 3, "completion_tokens": 4}
         usage = {

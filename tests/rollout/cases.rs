@@ -62,6 +62,25 @@ fn a_prompt_that_is_read_in_parts_means_what_the_whole_does() {
     }
 }
 
+/// An answer ends a turn, whatever follows it: the thoughts before it are dropped then.
+#[test]
+fn thoughts_are_dropped_after_an_answer() {
+    let prompt = prompt(&[user("2 + 2?")], RenderConfig::new());
+    let options = ExtendOptions::new().with_keep_return(true);
+    let developer = Message::from_role_and_content(Role::Developer, "Be brief.");
+    for (channel, broken) in [("final", Some(Break::ThoughtsDropped)), ("commentary", None)] {
+        let said = format!(
+            "<|channel|>analysis<|message|>Sum.<|end|><|start|>assistant<|channel|>{channel}<|message|>4<|return|>"
+        );
+        let new = std::slice::from_ref(&developer);
+        let found = match encoding().extend(&prompt, &tokens(&said), new, &options).unwrap() {
+            Extension::Broken { reason, .. } => Some(reason),
+            Extension::Extended { .. } => None,
+        };
+        assert_eq!(found, broken, "{channel}");
+    }
+}
+
 #[test]
 fn declaring_tools_breaks_where_the_system_message_must_say_so() {
     let tools = tools();

@@ -266,8 +266,24 @@ mod tests {
         assert_eq!(decoder.push(r#"{"input": "ls"#), "ls");
         assert_eq!(decoder.push(r" -l\"), " -l");
         assert_eq!(decoder.push("n"), "\n");
+        // A whole pair waits for nothing.
+        assert_eq!(decoder.push(r"\ud83d\ude00"), "😀");
         assert_eq!(decoder.push("\"}"), "");
         assert_eq!(decoder.finish(), "");
+    }
+
+    /// A quote with more blanks behind it than are waited for belongs to the input.
+    #[test]
+    fn an_end_is_not_waited_for_without_end() {
+        for (end, waits) in [("\"", LOOK_AHEAD), ("\"}", LOOK_AHEAD - 1)] {
+            for blanks in [waits - 1, waits] {
+                let blanks_behind = " ".repeat(blanks);
+                let arguments = format!("{{\"input\": \"a{end}{blanks_behind}");
+                let is_end = blanks < waits;
+                let input = if is_end { "a".to_owned() } else { format!("a{end}{blanks_behind}") };
+                assert_eq!(decoded(&[&arguments]), input, "{end} {blanks}");
+            }
+        }
     }
 
     proptest! {
