@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import gzip
-import io
 import json
 import os
 import subprocess
@@ -15,7 +14,8 @@ from typing import Any
 import pytest
 
 from few_rows import HARMONY
-from openai_harmony import StreamableParser, cli, load_harmony_encoding, training
+from harmony_command import Said
+from openai_harmony import StreamableParser, load_harmony_encoding, training
 from openai_harmony.cli.commands import COMMANDS
 from openai_harmony.cli.flags import ROWS as FLAGS
 from openai_harmony.interop import chat_completions
@@ -262,7 +262,6 @@ def test_rows_are_shown_and_counted_as_they_are_trained(
     more: list[str],
     write: Any,
     harmony: Any,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     if more and form == "preference":
         pytest.skip("preferences have one example for each answer")
@@ -279,9 +278,7 @@ def test_rows_are_shown_and_counted_as_they_are_trained(
     arguments = ("--to", "json", "--format", form, *more, name)
 
     def said(*command: str) -> Said:
-        if name == "-":
-            monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(raw)))
-        return harmony(*command)  # type: ignore[no-any-return]
+        return harmony(*command, stdin=raw if name == "-" else None)  # type: ignore[no-any-return]
 
     shown = said("show", "--mask", *arguments)
     pictures = [json.loads(line) for line in shown.out.splitlines()]

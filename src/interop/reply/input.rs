@@ -272,7 +272,7 @@ mod tests {
         assert_eq!(decoder.finish(), "");
     }
 
-    /// A quote with more blanks behind it than are waited for belongs to the input.
+    /// A quote belongs to the input if more blanks follow it than are waited for.
     #[test]
     fn an_end_is_not_waited_for_without_end() {
         for (end, waits) in [("\"", LOOK_AHEAD), ("\"}", LOOK_AHEAD - 1)] {
