@@ -61,6 +61,23 @@ fn visible_text_alone_has_them() {
     }
 }
 
+/// A part of a token's text is held back where a stop string may begin in it.
+#[test]
+fn text_before_a_possible_stop_string_has_them_at_once() {
+    let body = chat(json!({"logprobs": true, "stop": ["END"]}));
+    let (_, chunks) = fed(CHAT, &body, &["<|channel|>final<|message|>One E two"], 1);
+    let said = chunks.iter().map(|chunk| &chunk["choices"][0]);
+    let said: Vec<_> = said.filter(|choice| choice["delta"]["content"] != "").collect();
+    let entries: Vec<_> = said
+        .iter()
+        .filter(|choice| choice["delta"]["content"].is_string())
+        .map(|choice| {
+            (choice["delta"]["content"].as_str().unwrap(), texts(&choice["logprobs"]["content"]))
+        })
+        .collect();
+    assert_eq!(entries, [("One", vec!["One"]), (" ", vec![" E"]), ("E two", vec![" two"])]);
+}
+
 #[test]
 fn responses_have_them_if_include_asks() {
     let include = json!(["message.output_text.logprobs"]);
