@@ -604,3 +604,23 @@ def test_references_are_those_of_their_own_tool() -> None:
         text = grammar.write(form, []).text
         assert "first" in text, form
         assert "second" in text, form
+
+
+@pytest.mark.parametrize(
+    ("schema", "has", "loosened"),
+    [
+        ({"minimum": 3, "exclusiveMinimum": True}, '"exclusiveMinimum":3', []),
+        ({"minimum": 3, "exclusiveMinimum": False}, '"minimum":3', []),
+        ({"minimum": True}, "", ["minimum"]),
+        ({"type": "string", "format": "date"}, '"format":"date"', []),
+    ],
+)
+def test_keywords_as_drafts_have_them(schema: Any, has: str, loosened: list[str]) -> None:
+    written = TurnGrammar(response_schema=schema, strict=[]).write("lark")
+    assert has in written.text
+    assert [one.keyword for one in written.loosened] == loosened
+
+
+def test_choices_keep_their_blanks() -> None:
+    written = TurnGrammar(response_choices=["a\tb\nc\rd"]).to_gbnf()
+    assert '"a\\tb\\nc\\rd"' in written

@@ -111,3 +111,28 @@ def test_bnf_takes_what_fits(part: int) -> None:
         chosen = random.Random(seed)
         schema = schema_worlds.schema(chosen)
         check_bnf(schema, schema_worlds.values(chosen, schema), schema)
+
+
+@pytest.mark.parametrize("least", range(4))
+@pytest.mark.parametrize("more", [None, 0, 1, 2])
+def test_texts_counted_by_xgrammars_rules(least: int, more: int | None) -> None:
+    """They have a rule for each character, shared by all texts of a grammar."""
+    bounds = (
+        {"minLength": least} if more is None else {"minLength": least, "maxLength": least + more}
+    )
+    schema = {
+        "type": "object",
+        "properties": {"a": {"type": "string", **bounds}, "b": {"type": "string", "maxLength": 3}},
+        "additionalProperties": False,
+    }
+    grammar = TurnGrammar(response_schema=schema, strict=[], prefill=BEGUN)
+    written = grammar.write("xgrammar", stop_token_ids=[200002, 200012])
+    lines = json.loads(written.text)["format"]["grammar"].splitlines()
+    # What its answers do not use has tokens, which only its own reader knows.
+    rules = gbnf.read("\n".join(line for line in lines if "Token(" not in line))
+    assert not written.loosened
+    for key in "ab":
+        for text in ("", "a", "ab", 'a"b', "\\é\n", "abcde", "abcdef"):
+            value = {key: text}
+            fits = schema_worlds.fits(schema, value)
+            assert rules.takes(json.dumps(value)) == fits, (schema, value)
