@@ -166,6 +166,16 @@ impl TurnGrammar {
     /// # Errors
     ///
     /// As of [`TurnGrammar::to_lark`].
+    ///
+    /// ```
+    /// use openai_harmony::grammar::{GrammarOptions, TurnGrammar};
+    ///
+    /// let grammar = TurnGrammar::new([], GrammarOptions::new())?;
+    /// assert!(grammar.to_gbnf()?.starts_with("root ::= "));
+    /// // The same rules within JSON.
+    /// assert!(grammar.to_xgrammar(&[])?.contains(r#""grammar":"root ::= "#));
+    /// # Ok::<(), openai_harmony::Error>(())
+    /// ```
     pub fn to_gbnf(&self) -> Result<String> {
         self.write(GrammarForm::Gbnf).map(|written| written.text)
     }
