@@ -164,6 +164,15 @@ def test_a_column_of_another_type_is_an_error_of_its_rows(rows, path, text):
     assert text in str(error)
 
 
+@pytest.mark.parametrize("kind", ["list_", "large_list"])
+def test_lists_without_images_are_no_images(kind):
+    messages = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Yo"}]
+    images = pa.array([[], ["x"], None, ["y", "z"]], getattr(pa, kind)(pa.string()))
+    batch = render(pa.table({"messages": [messages] * 4, "images": images}), format="chat")
+    assert [row for row, _ in batch.errors] == [1, 3]
+    assert all("harmony carries text only" in str(error) for _, error in batch.errors)
+
+
 def test_nan_in_a_column_that_is_not_read_does_not_matter():
     rows = table().append_column("score", pa.array([float("nan")] * 7))
     assert render(rows, format="chat").tokens == render(ROWS, format="chat").tokens
