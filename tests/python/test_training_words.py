@@ -120,7 +120,7 @@ def foreign_words(row: Any, batch: Any, index: int = 0) -> list[str]:
             foreign += [p for p in pieces if not any(p.strip() in known for known in texts)]
         else:
             called = name.removeprefix("functions.")
-            is_known = any(called == text or f"={name}" in text for text in texts)
+            is_known = any(text in (called, name) or f"={name}" in text for text in texts)
             is_said = text in texts or any(json.loads(text) == known for known in objects)
             foreign += [] if is_known and (is_said or any(text in t for t in texts)) else [text]
     return foreign
