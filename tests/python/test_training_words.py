@@ -102,7 +102,8 @@ def trained(batch: Any) -> Iterator[tuple[int, str | None, str]]:
         for span in example.spans:
             if any(example.loss_mask[span.start : span.end]):
                 header = ENCODING.decode(example.tokens[span.start : span.content])
-                name = header.split(" to=")[1].split(" ")[0] if " to=" in header else None
+                found = re.search(r" to=(.*?)(?: |<\|)", header)
+                name = found[1] if found else None
                 yield example.row, name, ENCODING.decode(example.tokens[span.content : span.stop])
 
 
