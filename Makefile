@@ -123,7 +123,7 @@ test-pythons: tools
 test-frameworks: $(VENV)/.dev $(VENV)/.built $(VENV)/.frameworks ## the tests with Hugging Face datasets and a store of S3's protocol
 	$(BIN)/python -m pytest -rs tests/python/test_training_huggingface.py tests/python/test_training_dataset_s3.py
 
-# 300 MB, and a cluster on this machine, which waits as long as it likes where memory or cores are few.
+# 300 MB, and a cluster on this machine, which may wait for ever where memory or cores are few.
 test-ray: $(VENV)/.dev $(VENV)/.built $(VENV)/.ray ## the tests with Ray Data and Ray Serve
 	$(BIN)/python -m pytest -rs tests/python/test_training_ray.py tests/python/test_serve_ray.py
 

@@ -119,7 +119,7 @@
 //!
 //! None is on by default.
 //!
-//! * `training`: whole data sets on all cores, with rayon: `training::render`.
+//! * `training`: whole data sets on all cores: `training::render`.
 //! * `arrow`: `training`, and rows from Arrow arrays: `training::render_array`.
 //! * `portable`: no vector instructions in the tokenizer, to test what runs where a processor has none.
 mod brief;

@@ -66,7 +66,7 @@ impl Workers {
     /// Gathers what `work` makes of items in their order, in parts. A thread does `at_once` of them at a time,
     /// and if there are no more than these, the calling thread does.
     ///
-    /// The calling thread works, too: a thread that starts may be on another core, whose own memory has
+    /// The calling thread works, too: a thread that starts may be on another core, whose processor cache has
     /// nothing of what this one encoded before.
     pub fn gather<T: Send, P: Send + Default>(
         &self,
