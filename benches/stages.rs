@@ -1,4 +1,4 @@
-//! Times the stages after the tokenizer: render, parse, stream; and grammars. `cargo bench --bench stages`.
+//! Times the stages after the tokenizer: render, parse, stream; and grammars. `cargo bench -p openai-harmony-checks --bench stages`.
 
 #![expect(clippy::unwrap_used, reason = "a bench on broken inputs should stop")]
 

@@ -1,4 +1,4 @@
-//! Stages of the tokenizer: `cargo bench --bench tokenizer`.
+//! Stages of the tokenizer: `cargo bench -p openai-harmony-checks --bench tokenizer`.
 
 #[path = "corpus/mod.rs"]
 mod corpus;

@@ -2,17 +2,15 @@
 
 use std::num::NonZeroUsize;
 use std::panic::resume_unwind;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, available_parallelism};
-
-use rayon::{Scope, ThreadPool, ThreadPoolBuilder};
 
 /// Threads for one call. They end with it: threads that are kept do not live on in a process that
 /// forks, as data loaders do, and work given to them there would wait for ever. Starting them costs
 /// some 50 µs.
 pub struct Workers {
     wanted: Option<NonZeroUsize>,
-    pool: OnceLock<Option<ThreadPool>>,
 }
 
 /// So many threads are started at most, or one for each core where there are more of these. Thousands
@@ -26,7 +24,7 @@ impl Workers {
     /// As many threads as are wanted, or as there are cores. They are started when there is work for
     /// more than one.
     pub fn new(wanted: Option<NonZeroUsize>) -> Self {
-        Self { wanted, pool: OnceLock::new() }
+        Self { wanted }
     }
 
     /// The calling thread does the work.
@@ -44,23 +42,27 @@ impl Workers {
         }
     }
 
-    /// Lets a task give work to the threads, which it does not wait for. `None` where there are no others
-    /// than the calling thread.
-    pub fn scope<'s, R>(&self, task: impl FnOnce(Option<&Scope<'s>>) -> R) -> R {
-        match self.pool() {
-            Some(pool) => pool.in_place_scope(|scope| task(Some(scope))),
-            None => task(None),
-        }
-    }
-
-    /// `None` where the calling thread does the work: it is the only one wanted, or the system gives no
-    /// others.
-    fn pool(&self) -> Option<&ThreadPool> {
-        let start = || {
-            let threads = Some(self.threads()).filter(|&threads| threads > 1)?;
-            ThreadPoolBuilder::new().num_threads(threads).build().ok()
-        };
-        self.pool.get_or_init(start).as_ref()
+    /// Lets a task send jobs to the threads, which it does not wait for; all are done when this returns. `None`
+    /// where there are no others than the calling thread: it is the only one wanted, or the system gives no others.
+    pub fn scope<J: FnOnce() + Send, R>(&self, task: impl FnOnce(Option<&Sender<J>>) -> R) -> R {
+        let (sender, jobs) = channel::<J>();
+        // The threads own it: after the last has panicked, jobs are dropped, and nobody waits for them.
+        let jobs = Arc::new(Mutex::new(jobs));
+        thread::scope(move |scope| {
+            let start = |_| {
+                let jobs = Arc::clone(&jobs);
+                let next = move || jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
+                let work_off = move || std::iter::from_fn(|| next().ok()).for_each(|job| job());
+                thread::Builder::new().spawn_scoped(scope, work_off).ok()
+            };
+            let threads = Some(self.threads()).filter(|&threads| threads > 1).unwrap_or_default();
+            let started = (0..threads).map_while(start).count();
+            drop(jobs);
+            let made = task((started > 0).then_some(&sender));
+            // The threads end when no job is left.
+            drop(sender);
+            made
+        })
     }
 
     /// Gathers what `work` makes of items in their order, in parts. A thread does `at_once` of them at a time,

@@ -1,14 +1,10 @@
-//! The golden cases of `tests/golden`, which `tests/python/test_golden.py` reads too: a test for each
-//! case and for each thing that is held of it, as `render::guide_01`.
+//! The golden cases of `tests/golden`, which `tests/python/test_golden.py` reads too.
 #![expect(clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
-use std::sync::Arc;
 
-use libtest_mimic::{Arguments, Trial};
 use openai_harmony::chat::{Conversation, Role};
 use openai_harmony::{
     HarmonyEncoding, HarmonyEncodingName, HeaderStyle, RenderConfig, RenderConversationConfig,
@@ -66,6 +62,7 @@ struct Parse {
 }
 
 struct Case {
+    name: String,
     folder: PathBuf,
     options: Options,
     conversation: Conversation,
@@ -73,41 +70,27 @@ struct Case {
     tokens: Vec<u32>,
 }
 
-fn main() -> ExitCode {
-    let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss).expect("the encoding");
-    let mut tests: Vec<Trial> =
-        folders().into_iter().flat_map(|folder| tests_of(encoding, folder)).collect();
-    let count = |kind: &str| tests.iter().filter(|test| test.name().starts_with(kind)).count();
-    let (rendered, parsed) = (count("render::"), count("parse::"));
-    tests.push(Trial::test("most_cases_are_found", move || {
-        assert!(rendered > 50, "{rendered}");
-        assert!(parsed > 30, "{parsed}");
-        Ok(())
-    }));
-    libtest_mimic::run(&Arguments::from_args(), tests).exit_code()
+#[test]
+fn the_files_of_each_case_agree() {
+    cases().for_each(|case| check_files(&case));
 }
 
-/// What is held of a case: that its files agree, and what its options ask for.
-fn tests_of(encoding: HarmonyEncoding, folder: PathBuf) -> Vec<Trial> {
-    let name = folder.file_name().expect("a name").to_string_lossy().into_owned();
-    let case = Arc::new(read_case(folder));
-    let test = |kind: &str, check: fn(HarmonyEncoding, &Case)| {
-        let case = Arc::clone(&case);
-        Trial::test(format!("{kind}::{name}"), move || {
-            check(encoding, &case);
-            Ok(())
-        })
-    };
-    let mut tests = vec![test("files", check_files)];
-    tests.extend(case.options.render.is_some().then(|| test("render", check_render)));
-    tests.extend(case.options.parse.is_some().then(|| test("parse", check_parse)));
-    tests
+#[test]
+fn conversations_are_rendered() {
+    let rendered = cases().filter_map(|case| check_render(&case)).count();
+    assert!(rendered > 50, "{rendered}");
 }
 
-fn check_files(encoding: HarmonyEncoding, case: &Case) {
-    let text = encoding.tokenizer().decode_utf8(&case.tokens).expect("tokens of the case");
-    assert_eq!(text, case.text, "tokens.json and expected.txt");
-    assert!(case.options.render.is_some() || case.options.parse.is_some(), "nothing is tested");
+#[test]
+fn tokens_are_parsed() {
+    let parsed = cases().filter_map(|case| check_parse(&case)).count();
+    assert!(parsed > 30, "{parsed}");
+}
+
+fn check_files(case: &Case) {
+    let name = &case.name;
+    assert_eq!(text(&case.tokens), case.text, "{name}: tokens.json and expected.txt");
+    assert!(case.options.render.is_some() || case.options.parse.is_some(), "{name} tests nothing");
     let files: BTreeSet<String> = fs::read_dir(&case.folder)
         .expect("the case's folder")
         .map(|entry| entry.expect("a file").file_name().to_string_lossy().into_owned())
@@ -117,23 +100,21 @@ fn check_files(encoding: HarmonyEncoding, case: &Case) {
     if case.options.guide.is_some() {
         expected.insert("guide.txt");
     }
-    assert!(files.iter().eq(expected), "{files:?}");
+    assert!(files.iter().eq(expected), "{name}: {files:?}");
 }
 
-fn check_render(encoding: HarmonyEncoding, case: &Case) {
-    let options = case.options.render.as_ref().expect("a renderer");
+fn check_render(case: &Case) -> Option<()> {
+    let options = case.options.render.as_ref()?;
+    let name = &case.name;
     let tokens =
-        render(encoding, &case.conversation, options).unwrap_or_else(|error| panic!("{error}"));
-    let text = encoding.tokenizer().decode_utf8(&tokens).expect("rendered tokens are UTF-8");
-    assert_eq!(text, case.text, "the rendered text");
-    assert_eq!(tokens, case.tokens, "the rendered tokens");
+        render(&case.conversation, options).unwrap_or_else(|error| panic!("{name}: {error}"));
+    assert_eq!(text(&tokens), case.text, "{name}: the rendered text");
+    assert_eq!(tokens, case.tokens, "{name}: the rendered tokens");
+    Some(())
 }
 
-fn render(
-    encoding: HarmonyEncoding,
-    conversation: &Conversation,
-    options: &Render,
-) -> openai_harmony::Result<Vec<u32>> {
+fn render(conversation: &Conversation, options: &Render) -> openai_harmony::Result<Vec<u32>> {
+    let encoding = encoding();
     let config = |auto_drop_analysis| RenderConversationConfig { auto_drop_analysis };
     match *options {
         Render::Completion { next_role, auto_drop_analysis, header_style } => {
@@ -161,15 +142,25 @@ fn render(
     }
 }
 
-fn check_parse(encoding: HarmonyEncoding, case: &Case) {
-    let options = case.options.parse.as_ref().expect("a role or none");
-    let messages = encoding
+fn check_parse(case: &Case) -> Option<()> {
+    let options = case.options.parse.as_ref()?;
+    let name = &case.name;
+    let messages = encoding()
         .parse_messages_from_completion_tokens(case.tokens.iter().copied(), options.role)
-        .unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(messages, case.conversation.messages, "the parsed messages");
+        .unwrap_or_else(|error| panic!("{name}: {error}"));
+    assert_eq!(messages, case.conversation.messages, "{name}: the parsed messages");
+    Some(())
 }
 
-fn folders() -> Vec<PathBuf> {
+fn encoding() -> HarmonyEncoding {
+    load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss).expect("the encoding")
+}
+
+fn text(tokens: &[u32]) -> String {
+    encoding().tokenizer().decode_utf8(tokens).expect("tokens of whole characters")
+}
+
+fn cases() -> impl Iterator<Item = Case> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
     let mut folders: Vec<PathBuf> = fs::read_dir(root)
         .expect("tests/golden")
@@ -177,11 +168,12 @@ fn folders() -> Vec<PathBuf> {
         .filter(|path| path.is_dir() && !path.ends_with("typescript"))
         .collect();
     folders.sort();
-    folders
+    folders.into_iter().map(read_case)
 }
 
 fn read_case(folder: PathBuf) -> Case {
     Case {
+        name: folder.file_name().expect("a name").to_string_lossy().into_owned(),
         conversation: read_json(&folder.join("conversation.json")),
         text: read_text(&folder.join("expected.txt")),
         tokens: read_json(&folder.join("tokens.json")),

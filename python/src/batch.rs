@@ -87,14 +87,15 @@ pub(super) fn rendered<'py, T: Send>(
         |parts: Vec<Batch>| parts.into_iter().for_each(|mut part| whole.append(&mut part));
     let ahead = workers.threads() * PARTS_AHEAD;
     let render = &render;
-    workers.scope(|scope| {
+    workers.scope(|jobs| {
         let mut under_way: VecDeque<Receiver<_>> = VecDeque::new();
         let mut give_all = || -> PyResult<()> {
             while let Some((mut part, count)) = next()? {
                 let (done, receiver) = channel();
                 let job = move || drop(done.send((render(&mut part, first_row), part)));
-                match scope {
-                    Some(scope) => scope.spawn(|_| job()),
+                match jobs {
+                    // A job that no thread takes any more is dropped, as its part's receiver tells.
+                    Some(jobs) => drop(jobs.send(job)),
                     None => py.detach(job),
                 }
                 first_row += count;
