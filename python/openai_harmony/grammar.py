@@ -79,6 +79,10 @@ class Verdict(NamedTuple):
     expected: str | None
     """What was expected there."""
 
+    def __bool__(self) -> bool:
+        """As ``ok``."""
+        return self.ok
+
 
 class Loosened(NamedTuple):
     """A keyword of a schema that a form of a grammar does not hold, so that it admits more."""

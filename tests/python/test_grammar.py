@@ -54,7 +54,7 @@ def test_there_are_labelled_turns_of_both_kinds() -> None:
 def test_labelled_turns(turn: Labelled) -> None:
     tokens = ids(turn.text)
     verdict = grammar_of(turn).accepts(tokens)
-    assert verdict.ok == (turn.is_turn or turn.only_schema), verdict
+    assert bool(verdict) == verdict.ok == (turn.is_turn or turn.only_schema), verdict
     if verdict.ok:
         assert verdict == Verdict(True, None, None)
         assert strictly(tokens)
