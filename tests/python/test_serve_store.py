@@ -230,7 +230,8 @@ def test_input_items_have_what_clients_leave_out(url: str, start: Start) -> None
     ]
     made = of(app, {"input": items, "tools": [FUNCTION]}).json()
     listed = of(app, None, f"{PATH}/{made['id']}/input_items?order=asc").json()["data"]
-    assert all(item.pop("id") for item in listed)
+    prefixes = [item.pop("id").split("_")[0] for item in listed]
+    assert prefixes == ["msg", "msg", "msg", "msg", "fc", "fc"]
     message = {"type": "message", "status": "completed"}
     said = [{"type": "input_text", "text": text} for text in "ABC"]
     answered = [{"annotations": [], "type": "output_text", "text": "D"}]

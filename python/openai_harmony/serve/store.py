@@ -29,6 +29,14 @@ Made = TypeVar("Made")
 _DAY = 86_400.0
 _MOST_ID = 128
 """So many characters may an id have."""
+_PREFIXES = {
+    "function_call": "fc",
+    "function_call_output": "fc",
+    "custom_tool_call": "ctc",
+    "custom_tool_call_output": "ctc",
+    "reasoning": "rs",
+}
+"""What the API's own ids of items begin with; others, ``msg``."""
 _BUSY_SECONDS = 5.0
 """How long a process waits for another process to finish writing."""
 _PURGE_SECONDS = 60.0
@@ -311,19 +319,20 @@ def input_of(body: Body) -> list[tuple[str, str | None, str]]:
     """The input of a body as items: an id, its own if that can be kept, the type, and the JSON."""
     if body.kind("input") == "string":
         content = [{"type": "input_text", "text": body.text("input")}]
-        message = {"type": "message", "role": "user", "content": content, "id": _message_id()}
+        message = {"type": "message", "role": "user", "content": content, "id": _new_id("message")}
         return [(str(message["id"]), "message", json.dumps(message))]
     found: list[tuple[str, str | None, str]] = []
     for identity, kind, raw in body.items("input"):
         if identity is None or not _is_identity(identity):
-            identity = _message_id()
+            identity = _new_id(kind)
             raw = Body(raw).with_member("id", json.dumps(identity).encode()).json() or b""
         found.append((identity, kind, raw.decode()))
     return found
 
 
-def _message_id() -> str:
-    return f"msg_{uuid.uuid4().hex}"
+def _new_id(kind: str | None) -> str:
+    """For an item of this type."""
+    return f"{_PREFIXES.get(kind or '', 'msg')}_{uuid.uuid4().hex}"
 
 
 def _delete(connection: sql.Connection, which: sql.ColumnElement[bool], most: int) -> int:
