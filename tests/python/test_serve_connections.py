@@ -21,7 +21,7 @@ pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 
 from gateways import BODIES, HELLO
-from openai_harmony.serve.connections import _Together
+from openai_harmony.serve.connections import _LONGEST_HELD, _MOST_HELD, _Outbox, _Together
 from running_gateways import command
 
 CHAT = "/v1/chat/completions"
@@ -181,13 +181,16 @@ def test_raw_requests(tmp_path: Path) -> None:
 
 
 HEAD, BODY = b"HTTP/1.1 200 OK\r\n\r\n", b"Hi."
+MUCH = b"x" * (_MOST_HELD + 1)
 TOGETHER: dict[str, tuple[list[bytes], list[bytes]]] = {
     "a head and its body are sent at once": ([HEAD, BODY], [HEAD + BODY]),
-    "more of a body is sent as it comes": ([HEAD, BODY, BODY], [HEAD + BODY, BODY]),
+    "all of one turn of the loop": ([HEAD, BODY, BODY], [HEAD + BODY + BODY]),
     "a head without a body": ([HEAD, b""], [HEAD]),
     "a head whose body comes later": ([HEAD, b"later", BODY], [HEAD, BODY]),
-    "two answers": ([HEAD, BODY, HEAD, BODY], [HEAD + BODY, HEAD + BODY]),
+    "two answers": ([HEAD, BODY, HEAD, BODY], [HEAD + BODY + HEAD + BODY]),
     "a head at the end": ([HEAD], [HEAD]),
+    "much is sent at once": ([MUCH, b"sent?", BODY], [MUCH, b"sent?", BODY]),
+    "little is not": ([BODY, b"sent?", BODY], [b"sent?", BODY + BODY]),
 }
 
 
@@ -203,13 +206,41 @@ def test_heads_are_sent_with_bodies(written: list[bytes], sent: list[bytes]) -> 
             found.append(b"closed")
 
     async def write() -> None:
-        transport = _Together(Socket(), asyncio.get_running_loop())
+        transport = _Together(Socket(), asyncio.get_running_loop(), _Outbox())
         for piece in written:
             if piece == b"later":
                 await asyncio.sleep(0)
+            elif piece == b"sent?":
+                found.append(piece)
             else:
                 transport.write(piece)
         transport.close()
 
     asyncio.run(write())
     assert found == [*sent, b"closed"]
+
+
+def test_no_answer_waits_long_for_others() -> None:
+    found: list[int] = []
+
+    class Socket(asyncio.Transport):
+        def __init__(self, number: int) -> None:
+            super().__init__()
+            self._number = number
+
+        def write(self, data: bytes) -> None:  # type: ignore[override]
+            found.append(self._number)
+
+    async def write() -> list[int]:
+        outbox, loop = _Outbox(), asyncio.get_running_loop()
+        for number in range(4):
+            if number == 3:
+                time.sleep(2 * _LONGEST_HELD)
+            _Together(Socket(number), loop, outbox).write(BODY)
+        early = list(found)
+        await asyncio.sleep(0)
+        return early
+
+    # Those that waited go when another one comes, in their order; that one with the end of the turn.
+    assert asyncio.run(write()) == [0, 1, 2]
+    assert found == [0, 1, 2, 3]

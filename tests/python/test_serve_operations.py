@@ -511,7 +511,11 @@ def test_a_process_that_is_killed(records: Path, tmp_path: Path) -> None:
         events = [json.loads(line)["event"] for line in log.read_text().splitlines()]
         assert any(re.fullmatch(r"worker \d+ died: (SIGKILL|no answer)", event) for event in events)
         figures = get(f"{url}/metrics").decode().splitlines()
-        died = dict(line.split() for line in figures if line.startswith("harmony_worker_deaths_to"))
+        died = dict(
+            line.rsplit(maxsplit=1)
+            for line in figures
+            if line.startswith("harmony_worker_deaths_to")
+        )
         # One that is killed while another is replaced has not answered in time.
         assert {*died} <= {
             f'harmony_worker_deaths_total{{reason="{reason}"}}'

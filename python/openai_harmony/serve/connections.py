@@ -10,6 +10,7 @@ import asyncio
 import errno
 import time
 from typing import Any, ClassVar
+from weakref import WeakKeyDictionary
 
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
@@ -21,38 +22,70 @@ _RESERVED = 128
 _LEAST = 64
 _MOST_HEAD = 2**16
 """Bytes of a request's head, where it does not come at once."""
+_LONGEST_HELD = 0.002
+"""Seconds for which an answer may wait for others, to be sent with them."""
+_MOST_HELD = 2**14
+"""Bytes of an answer that wait."""
 
 _Protocol: Any = AutoHTTPProtocol
 
 
-class _Together:
-    """A transport that sends the head of an answer together with the first bytes after it.
+class _Outbox:
+    """Sends what many connections have to say in one go.
 
-    Each sending wakes the client up, which takes as long as half of what a small request costs.
+    Each sending wakes a client up, which takes as long as half of what a small request costs; a
+    client that is awake already costs little.
     """
 
-    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
-        self._transport, self._loop = transport, loop
-        self._head = b""
+    def __init__(self) -> None:
+        """Of a loop."""
+        self._full: list[_Together] = []
+        self._since = 0.0
+
+    def add(self, transport: _Together, loop: asyncio.AbstractEventLoop) -> None:
+        """Has a transport send what it holds in the next turn of the loop at the latest."""
+        now = loop.time()
+        if self._full and now - self._since > _LONGEST_HELD:
+            self._send()
+        if not self._full:
+            self._since = now
+            loop.call_soon(self._send)
+        self._full.append(transport)
+
+    def _send(self) -> None:
+        full, self._full = self._full, []
+        for transport in full:
+            transport.send()
+
+
+class _Together:
+    """A transport that sends an answer's head and the bytes after it together."""
+
+    def __init__(
+        self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop, outbox: _Outbox
+    ) -> None:
+        self._transport, self._loop, self._outbox = transport, loop, outbox
+        self._held = bytearray()
 
     def write(self, data: bytes) -> None:
-        """Sends bytes; a head of which no body follows in this turn of the loop goes after it."""
-        if self._head:
-            data, self._head = self._head + data, b""
-        elif data.startswith(b"HTTP/1."):
-            self._head = data
-            self._loop.call_soon(self._send_head)
-            return
-        self._transport.write(data)
+        """Holds bytes until the outbox sends them; many at once go by themselves."""
+        if not self._held:
+            self._outbox.add(self, self._loop)
+        self._held += data
+        if len(self._held) > _MOST_HELD:
+            # So that whoever writes without a pause learns of a client that does not read.
+            self.send()
 
     def close(self) -> None:
         """Closes it once all is sent."""
-        self._send_head()
+        self.send()
         self._transport.close()
 
-    def _send_head(self) -> None:
-        if self._head:
-            self.write(b"")
+    def send(self) -> None:
+        """Sends what it holds."""
+        if self._held:
+            data, self._held = bytes(self._held), bytearray()
+            self._transport.write(data)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._transport, name)
@@ -65,6 +98,7 @@ class Connection(_Protocol):  # type: ignore[misc]
     client_timeout: ClassVar[float] = 60.0
     most: ClassVar[int] = 2**31
     """How many connections there may be."""
+    _outboxes: ClassVar[WeakKeyDictionary[asyncio.AbstractEventLoop, _Outbox]] = WeakKeyDictionary()
     _open: ClassVar[set[Connection]] = set()
     _idle: ClassVar[dict[Connection, None]] = {}
     """Those that ask for nothing, the oldest first."""
@@ -74,7 +108,8 @@ class Connection(_Protocol):  # type: ignore[misc]
         self._head: asyncio.TimerHandle | None = None
         self._head_size = 0
         self._unread: asyncio.TimerHandle | None = None
-        super().connection_made(_Together(transport, self.loop))
+        outbox = self._outboxes.setdefault(self.loop, _Outbox())
+        super().connection_made(_Together(transport, self.loop, outbox))
         self._open.add(self)
         self._idle[self] = None
         self._await_head()

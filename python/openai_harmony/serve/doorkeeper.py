@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Awaitable, Callable
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
@@ -100,6 +101,7 @@ class Doorkeeper:
             raise RefusedError(f"web pages of {origin} may not ask; the setting is cors", 403)
 
 
+@lru_cache(256)
 def _hostname(url: str) -> str | None:
     """The host of a URL, ``None`` if it is not a URL."""
     try:
