@@ -14,6 +14,8 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import functools
+import itertools
 import json
 import os
 import shutil
@@ -24,6 +26,7 @@ import tempfile
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +40,7 @@ from openai_harmony import load_harmony_encoding, serve
 from openai_harmony.interop import chat_completions
 from openai_harmony.serve.connections import Connection
 from openai_harmony.serve.engines import Sampled, SampleRequest
+from openai_harmony.serve.journal import log_to_stderr
 
 PROSE = Path(__file__).parent / "corpus" / "prose.txt"
 PATH = "/v1/chat/completions"
@@ -82,46 +86,50 @@ class Ready:
 
 GAP = 0.004
 """Seconds between two tokens of a stream, where 64 of them share a core."""
+AT_ONCE = 12
+"""An answer of as many tokens comes at once: what it costs is the request itself."""
+SAID = [{"role": "user", "content": "Tell me."}]
+REQUESTS: dict[str, tuple[str, dict[str, Any]]] = {
+    "chat completions": ("/v1/chat/completions", {"messages": SAID, "max_tokens": AT_ONCE}),
+    "Responses": ("/v1/responses", {"input": "Tell me.", "max_output_tokens": AT_ONCE}),
+    "Anthropic": ("/v1/messages", {"messages": SAID, "max_tokens": AT_ONCE}),
+    "Ollama": ("/api/chat", {"messages": SAID, "options": {"num_predict": AT_ONCE}}),
+}
+"""A path and a short body of each API."""
 
 
-def events(kind: str, count: int) -> list[bytes]:
-    """What an engine sends for each token, in the form of this kind."""
-    made = []
-    for at, token in enumerate(output(count), 1):
-        ends = at == count
-        event: dict[str, Any]
-        if kind == "sglang":
-            reason = {"type": "stop", "matched": 200002} if ends else None
-            about = {
-                "id": "2f0c6b2b",
-                "finish_reason": reason,
-                "prompt_tokens": 68,
-                "cached_tokens": 0,
-            }
-            event = {
-                "text": "",
-                "output_ids": [token],
-                "meta_info": {**about, "completion_tokens": at},
-            }
-        elif kind == "llama.cpp":
-            event = {"index": 0, "content": " word", "tokens": [token], "stop": ends, "id_slot": -1}
-            event |= {"tokens_predicted": at, "tokens_evaluated": 68, "stop_type": "eos"}
-        else:
-            choice = {"index": 0, "text": "", "logprobs": None, "token_ids": [token]}
-            choice |= {"finish_reason": "stop" if ends else None, "stop_reason": None}
-            head = {
-                "id": "cmpl-0b7f8b7ac3b54a7e",
-                "object": "text_completion",
-                "created": 1764180000,
-            }
-            event = {**head, "model": "openai/gpt-oss-20b", "choices": [choice], "usage": None}
-        made.append(b"data: %b\n\n" % json.dumps(event).encode())
-    return made
+def event(kind: str, tokens: list[int], at: int, reason: str | None) -> bytes:
+    """What an engine sends for tokens, of which the last is the ``at``-th, in the form of this kind."""
+    found: dict[str, Any]
+    if kind == "sglang":
+        about = {"id": "2f0c6b2b", "prompt_tokens": 68, "cached_tokens": 0, "completion_tokens": at}
+        ends = {"finish_reason": reason and {"type": reason}}
+        found = {"text": "", "output_ids": tokens, "meta_info": {**ends, **about}}
+    elif kind == "llama.cpp":
+        ends = {"stop": reason is not None, "stop_type": "limit" if reason == "length" else "eos"}
+        found = {"index": 0, "content": " word", "tokens": tokens, "id_slot": -1, **ends}
+        found |= {"tokens_predicted": at, "tokens_evaluated": 68}
+    else:
+        choice = {"index": 0, "text": "", "logprobs": None, "token_ids": tokens}
+        choice |= {"finish_reason": reason, "stop_reason": None}
+        head = {"id": "cmpl-0b7f8b7ac3b54a7e", "object": "text_completion", "created": 1764180000}
+        found = {**head, "model": "openai/gpt-oss-20b", "choices": [choice], "usage": None}
+    return b"data: %b\n\n" % json.dumps(found).encode()
+
+
+def parts(kind: str, count: int, most: int) -> list[bytes]:
+    """What an engine sends for an answer, one token at a time; a short one at once."""
+    tokens = output(count)
+    reason = "stop" if most >= count else "length"
+    if most == AT_ONCE:
+        return [event(kind, tokens[:most], most, reason)]
+    made = [event(kind, [token], at, None) for at, token in enumerate(tokens[:most], 1)]
+    return [*made[:-1], event(kind, [tokens[len(made) - 1]], len(made), reason)]
 
 
 async def engine(kind: str, count: int) -> None:
     """An engine on the loopback, which prints its port."""
-    made = events(kind, count)
+    made = functools.cache(partial(parts, kind, count))
     about = {"data": [{"id": "gpt-oss-20b", "max_model_len": 131_072}], "paths": {}}
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -139,9 +147,11 @@ async def engine(kind: str, count: int) -> None:
             most = most or asked["sampling_params"]["max_new_tokens"]
             writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n")
             writer.write(b"transfer-encoding: chunked\r\n\r\n")
-            for event in made[:most]:
-                writer.write(b"%x\r\n%b\r\n" % (len(event), event))
-                await asyncio.sleep(GAP)
+            for at, part in enumerate(made(min(most, count))):
+                if at:
+                    await asyncio.sleep(GAP)
+                writer.write(b"%x\r\n%b\r\n" % (len(part), part))
+            writer.write(b"e\r\ndata: [DONE]\n\n\r\n")
             writer.write(b"0\r\n\r\n")
 
     async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -244,9 +254,9 @@ def memory(pid: int) -> int:
     return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * _PAGE
 
 
-async def one(port: int, **more: Any) -> int:
-    """A stream; returns how many chunks it had, all of them."""
-    reader, writer = await opened(port, **more)
+async def one(port: int, path: str = PATH, **more: Any) -> int:
+    """A request; returns how many chunks its stream had, all of them."""
+    reader, writer = await opened(port, path, **more)
     try:
         found = await reader.read()
     finally:
@@ -256,10 +266,12 @@ async def one(port: int, **more: Any) -> int:
     return found.count(b"data: {")
 
 
-async def opened(port: int, **more: Any) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+async def opened(
+    port: int, path: str = PATH, **more: Any
+) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=2**24)
-    body = json.dumps({**BODY, **more}).encode()
-    head = f"POST {PATH} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: {len(body)}\r\n"
+    body = json.dumps({**(BODY if path == PATH else {"model": BODY["model"]}), **more}).encode()
+    head = f"POST {path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: {len(body)}\r\n"
     writer.write(
         f"{head}content-type: application/json\r\nauthorization: Bearer {KEY}\r\nconnection: close\r\n\r\n".encode()
         + body
@@ -328,6 +340,20 @@ def in_turns(kinds: dict[str, str], count: int, rounds: int) -> dict[str, Measur
     return found
 
 
+def each_request(count: int, rounds: int) -> dict[tuple[str, bool], float]:
+    """Milliseconds of CPU for a request of each API, streamed or not, in the best round."""
+    found = {}
+    with server("vllm", count) as (port, pid):
+        for at in range(rounds + 1):  # the first is for warming up
+            for (name, (path, body)), stream in itertools.product(REQUESTS.items(), (True, False)):
+                before = cpu(pid)
+                asyncio.run(many(port, 256, 64, path=path, stream=stream, **body))
+                taken = (cpu(pid) - before) / 256 * 1e3
+                if at:
+                    found[name, stream] = min(taken, found.get((name, stream), taken))
+    return found
+
+
 def requests_a_second(count: int) -> list[tuple[int, float, float]]:
     """Streams at a time, requests a second, and milliseconds of CPU for each."""
     found = []
@@ -393,6 +419,10 @@ def main() -> None:
             app = serve.app(Ready(options.tokens), max_running=2000)
         # As `harmony serve` does.
         options_of_serve: dict[str, Any] = {"loop": "asyncio", "http": Connection}
+        options_of_serve |= {"proxy_headers": False, "access_log": False, "server_header": False}
+        if options.serve != "ready":
+            sys.stderr = open(os.devnull, "w")  # noqa: SIM115
+            log_to_stderr()
         config = uvicorn.Config(app, port=0, log_level="error", **options_of_serve)
         listening = config.bind_socket()
         listening.listen(4096)
@@ -416,6 +446,10 @@ def main() -> None:
     if proxy is None:
         print("     litellm: not installed; --litellm names its command")
     times = max(min(found[kind].chunks) for kind in ENGINES) / ready
+    print("CPU of a request, answer, log and metrics included, streamed and whole:")
+    asked = each_request(options.tokens, options.rounds)
+    for name in REQUESTS:
+        print(f"  {name:>16}: {asked[name, True]:.2f} ms, {asked[name, False]:.2f} ms")
     for at_once, rate, each in requests_a_second(options.tokens):
         print(
             f"{at_once:5} streams at a time: {rate:.0f} requests a second, {each:.2f} ms CPU each"

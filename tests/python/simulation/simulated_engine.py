@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -93,10 +92,7 @@ class SimulatedClient:
     async def aclose(self) -> None:
         assert self.open == 0, "requests to the engine are left"
 
-    @asynccontextmanager
-    async def post(
-        self, path: str, body: bytes, headers: dict[str, str]
-    ) -> AsyncIterator[SimulatedResponse]:
+    async def post(self, path: str, body: bytes, headers: dict[str, str]) -> SimulatedResponse:
         asked = json.loads(body)
         prompt = ENCODING.decode(asked.get("prompt") or asked["input_ids"])
         plan = next(plan for marker, plan in self.plans.items() if f"Say {marker}" in prompt)
@@ -109,11 +105,14 @@ class SimulatedClient:
             await asyncio.sleep(self._chance.choice((0.0, 0.05, 1.0)))
             if plan.fault == "unreachable":
                 raise ClientError("cannot be reached: refused", 503)
-            response = SimulatedResponse(self._kind, plan, most, self._chance, self._timeout)
-            async with aclosing(response.parts):
-                yield response
-        finally:
-            self.open -= 1
+        except BaseException:
+            self.closed()
+            raise
+        return SimulatedResponse(self, self._kind, plan, most, self._chance, self._timeout)
+
+    def closed(self) -> None:
+        """A request is not under way any more."""
+        self.open -= 1
 
 
 class SimulatedResponse:
@@ -123,9 +122,15 @@ class SimulatedResponse:
     retry_after = 3
 
     def __init__(
-        self, kind: str, plan: Plan, most: int, chance: random.Random, timeout: float
+        self,
+        client: SimulatedClient,
+        kind: str,
+        plan: Plan,
+        most: int,
+        chance: random.Random,
+        timeout: float,
     ) -> None:
-        self._kind, self._plan, self._most = kind, plan, most
+        self._client, self._kind, self._plan, self._most = client, kind, plan, most
         self._chance, self._timeout = chance, timeout
         self.status = {"busy": 429, "refused": 400, "down": 503}.get(plan.fault or "", 200)
         self.parts = self._cut()
@@ -135,6 +140,10 @@ class SimulatedResponse:
 
     async def read(self) -> bytes:
         return await anext(self.parts, b"")
+
+    async def aclose(self, *, has_ended: bool = False) -> None:
+        self._client.closed()
+        await self.parts.aclose()
 
     async def _cut(self) -> AsyncGenerator[bytes, None]:
         """The bytes, cut anywhere, with pauses, up to the fault."""

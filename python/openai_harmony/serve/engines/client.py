@@ -9,9 +9,11 @@ import asyncio
 import errno
 import json
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import aiohttp
 
@@ -20,6 +22,12 @@ _CONNECT_SECONDS = 60.0
 asks again after 1, 3, 7 and more seconds."""
 _ANSWER_SECONDS = 10.0
 """So long a question about the engine itself may take."""
+_IDLE_SECONDS = 1.0
+"""So long a connection waits for the next request: engines close idle ones after two and more."""
+_LAST_SECONDS = 0.2
+"""So long the end of HTTP may take after the end of what was said."""
+_REUSED_SECONDS = 30.0
+"""So long a connection is used again: a balancer spreads connections, and engines are added."""
 _MOST_QUOTED = 2**16
 _READ_BYTES = 2**18
 
@@ -34,7 +42,7 @@ class ClientError(Exception):
 
 
 class Response:
-    """An answer whose head is there."""
+    """An answer whose head is there. Who got it closes it, and reads it within :func:`errors`."""
 
     def __init__(self, inner: aiohttp.ClientResponse) -> None:
         self._inner = inner
@@ -62,19 +70,36 @@ class Response:
                 break
         return found
 
+    async def aclose(self, *, has_ended: bool = False) -> None:
+        """Closes its connection, so that the engine stops sampling.
+
+        If the engine has nothing more to say, it is used again once HTTP's end is there.
+        """
+        inner = self._inner
+        if not has_ended:
+            inner.close()
+        elif not inner.closed:
+            timer = asyncio.get_running_loop().call_later(_LAST_SECONDS, inner.close)
+            inner.content.on_eof(timer.cancel)
+
 
 class Client:
     """Connections to one address. As many as are needed: the gateway limits its answers."""
 
-    def __init__(self, address: str, timeout: float, key: str | None) -> None:
+    def __init__(
+        self, address: str, timeout: float, key: str | None, *, reuses: bool = True
+    ) -> None:
         """For URLs that begin with an address.
 
         Args:
             address: ``http://127.0.0.1:8001``.
             timeout: So many seconds may pass without a byte.
             key: An API key that the engine wants.
+            reuses: Whether a connection has more than one request.
         """
-        self._address = address
+        self._address, self._reuses = address, reuses
+        self._since: WeakKeyDictionary[object, float] = WeakKeyDictionary()
+        """Since when there is a connection."""
         self._headers = {"authorization": f"Bearer {key}"} if key else {}
         self._timeout = aiohttp.ClientTimeout(
             total=None, sock_connect=min(timeout, _CONNECT_SECONDS), sock_read=timeout
@@ -82,22 +107,39 @@ class Client:
         self._session: aiohttp.ClientSession | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
-    @asynccontextmanager
-    async def post(
-        self, path: str, body: bytes, headers: dict[str, str]
-    ) -> AsyncIterator[Response]:
-        """Sends JSON, with more headers. ``ClientError`` also where the answer is read."""
+    async def post(self, path: str, body: bytes, headers: dict[str, str]) -> Response:
+        """Sends JSON, with more headers. ``ClientError`` if nothing is answered."""
         headers = {"content-type": "application/json", **headers}
-        with _errors():
-            async with self._open().post(
-                self._address + path, data=body, headers=headers, allow_redirects=False
-            ) as response:
-                yield Response(response)
+        with errors():
+            response = await self._answered(self._address + path, body, headers)
+        if response.connection is not None and (used := response.connection.protocol) is not None:
+            now = time.monotonic()
+            if now - self._since.setdefault(used, now) > _REUSED_SECONDS:
+                used.force_close()  # once it is read
+        return Response(response)
+
+    async def _answered(
+        self, url: str, body: bytes, headers: dict[str, str]
+    ) -> aiohttp.ClientResponse:
+        """The answer. If the engine just closed a connection that waited, another one is used."""
+        while True:
+            was_used: list[bool] = []
+            try:
+                return await self._open().post(
+                    url,
+                    data=body,
+                    headers=headers,
+                    allow_redirects=False,
+                    trace_request_ctx=was_used,
+                )
+            except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError):
+                if not was_used:
+                    raise
 
     async def get(self, path: str) -> tuple[int, Any]:
         """The status and the JSON of a short answer, ``None`` if it is not JSON."""
         timeout = aiohttp.ClientTimeout(total=_ANSWER_SECONDS)
-        with _errors():
+        with errors():
             async with self._open().get(
                 self._address + path, timeout=timeout, allow_redirects=False
             ) as response:
@@ -117,19 +159,31 @@ class Client:
         # Tests run an application in one loop after the other.
         if self._session is None or self._session.closed or self._loop is not loop:
             self._loop = loop
+            trace = aiohttp.TraceConfig()
+            trace.on_connection_reuseconn.append(_note_use)
+            kept = {"keepalive_timeout": _IDLE_SECONDS} if self._reuses else {"force_close": True}
             self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=0),
+                connector=aiohttp.TCPConnector(limit=0, **kept),
                 headers=self._headers,
                 timeout=self._timeout,
                 read_bufsize=_READ_BYTES,
                 skip_auto_headers=("accept-encoding",),
                 trust_env=False,  # a proxy of the environment is not for engines
+                # What an engine sets for one client's request is not for another's.
+                cookie_jar=aiohttp.DummyCookieJar(),
+                trace_configs=[trace],
             )
         return self._session
 
 
+async def _note_use(_: aiohttp.ClientSession, context: Any, about: object) -> None:
+    """A request goes to a connection that was used before."""
+    if context.trace_request_ctx is not None:
+        context.trace_request_ctx.append(True)
+
+
 @contextmanager
-def _errors() -> Iterator[None]:
+def errors() -> Iterator[None]:
     """Makes errors of aiohttp ``ClientError``s. No address is in their texts."""
     try:
         yield

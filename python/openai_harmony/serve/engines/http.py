@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncGenerator
-from contextlib import AsyncExitStack
 from typing import Any, Literal
 
 from openai_harmony.interop import EngineReader
-from openai_harmony.serve.engines.client import Client, ClientError, Response
+from openai_harmony.serve.engines.client import Client, ClientError, Response, errors
 from openai_harmony.serve.engines.engine import CONTEXT, EngineError, Sampled, SampleRequest
 from openai_harmony.serve.threads import in_thread
 
@@ -28,6 +27,8 @@ class HttpEngine:
     """Whether it keeps to the grammar of a request."""
     holds = True
     """Nothing comes after a stop token or the limit: the reader sees to it."""
+    reuses = True
+    """Whether it may be asked again on a connection."""
     form: Literal["completions", "sglang", "llama.cpp"] = "completions"
     """How it streams."""
 
@@ -42,7 +43,7 @@ class HttpEngine:
         self.address = address.rstrip("/").removesuffix("/v1")
         self.model: str | None = None
         self.context = CONTEXT
-        self.client = Client(self.address, timeout, key)
+        self.client = Client(self.address, timeout, key, reuses=self.reuses)
         self._known = False
 
     async def check(self) -> None:
@@ -58,14 +59,16 @@ class HttpEngine:
         await self.client.aclose()
 
     async def sample(self, request: SampleRequest) -> AsyncGenerator[Sampled, None]:
-        """Samples; closing the generator closes the connection, which cancels the sampling."""
+        """Samples; closing the generator early closes the connection: that cancels the sampling."""
         if not self._known:
             await self.check()
+        reason = None
         reader = EngineReader(self.form, request.max_tokens, request.stop_token_ids)
         feed = reader.feed
+        response = await self._asked(request)
+        read = response.read
         try:
-            async with AsyncExitStack() as stack:
-                read = (await self._asked(request, stack)).read
+            with errors():
                 while part := await read():
                     tokens, reason, logprobs, fault = feed(part)
                     if tokens or reason is not None:
@@ -76,25 +79,30 @@ class HttpEngine:
                         return
         except ClientError as error:
             raise self._failed(error) from error
+        finally:
+            await response.aclose(has_ended=reason is not None)
         tokens, reason, logprobs, fault = reader.finish()
         if tokens or reason is not None:
             yield Sampled(tokens, reason, logprobs)
         if fault is not None:
             raise self._fault(*fault)
 
-    async def _asked(self, request: SampleRequest, stack: AsyncExitStack) -> Response:
-        """The engine's answer, which the stack closes, once its head says that it samples."""
+    async def _asked(self, request: SampleRequest) -> Response:
+        """The engine's answer, once its head says that it samples."""
         while True:
             path, body = await self._written(request)
-            async with AsyncExitStack() as asking:
-                sent = self.client.post(path, body, request.headers)
-                response = await asking.enter_async_context(sent)
-                if response.status == 200:
-                    stack.push_async_exit(asking.pop_all())
-                    return response
-                error = await self._refusal(response)
+            response = await self._sent(path, body, request.headers)
+            if response.status == 200:
+                return response
+            error = await self._refusal(response)
             if not self._avoids(path, response.status, error):
                 raise error
+
+    async def _sent(self, path: str, body: bytes, headers: dict[str, str]) -> Response:
+        try:
+            return await self.client.post(path, body, headers)
+        except ClientError as error:
+            raise self._failed(error) from error
 
     def _avoids(self, path: str, status: int, error: EngineError) -> bool:
         """Whether the engine, which answered this, is asked in another way from now on."""
@@ -117,20 +125,17 @@ class HttpEngine:
         self, path: str, body: bytes, headers: dict[str, str]
     ) -> tuple[int, str, AsyncGenerator[bytes, None]]:
         """Sends a body as it is: the status, the content type and the bytes of the answer."""
-        sent = self.client.post(path, body, headers)
-        try:
-            response = await sent.__aenter__()
-        except ClientError as error:
-            raise self._failed(error) from error
+        response = await self._sent(path, body, headers)
 
         async def parts() -> AsyncGenerator[bytes, None]:
             try:
-                while part := await response.read():
-                    yield part
+                with errors():
+                    while part := await response.read():
+                        yield part
             except ClientError as error:
                 raise self._failed(error) from error
             finally:
-                await sent.__aexit__(None, None, None)
+                await response.aclose()
 
         return response.status, response.content_type, parts()
 
@@ -152,7 +157,14 @@ class HttpEngine:
             raise self._failed(error) from error
 
     async def _refusal(self, response: Response) -> EngineError:
-        status, text = response.status, await response.beginning()
+        status = response.status
+        try:
+            with errors():
+                text = await response.beginning()
+        except ClientError as error:
+            return self._failed(error)
+        finally:
+            await response.aclose()
         try:
             said = _message(json.loads(text))
         except (ValueError, RecursionError):

@@ -17,6 +17,8 @@ class LlamaCpp(HttpEngine):
     name = "llama.cpp"
     form = "llama.cpp"
     constrains = True
+    reuses = False
+    """Each open connection takes one of its few threads, idle ones, too."""
 
     def asked(self, request: SampleRequest) -> tuple[str, dict[str, Any]]:
         """The path and the body that ask for this."""
