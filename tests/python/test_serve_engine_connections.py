@@ -99,6 +99,13 @@ async def engine() -> AsyncIterator[Engine]:
             writer.close()
 
 
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine takes its time."""
+    monkeypatch.setattr(client, "_IDLE_SECONDS", 60.0)
+    monkeypatch.setattr(client, "_LAST_SECONDS", 60.0)
+
+
 def run(use: Callable[[Engine, Any], Awaitable[None]], kind: str = "completions") -> None:
     async def at() -> None:
         async with engine() as made, aclosing(connect(f"{kind}={made.url}", timeout=10)) as asked:
@@ -146,7 +153,11 @@ def test_a_server_of_few_threads_gets_a_connection_for_each() -> None:
 
 
 @pytest.mark.parametrize("answers", [never_ends, goes_on], ids=lambda one: one.__name__)
-def test_an_engine_that_does_not_end_is_left(answers: Callable[[Writer], Awaitable[None]]) -> None:
+def test_an_engine_that_does_not_end_is_left(
+    answers: Callable[[Writer], Awaitable[None]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client, "_LAST_SECONDS", 0.05)
+
     async def use(made: Engine, asked: Any) -> None:
         made.answers = answers  # type: ignore[assignment]
         assert await answered(asked) == TOKENS
