@@ -48,10 +48,14 @@ impl Request<'_> {
     ) -> Result<()> {
         let id = read_name(custom, namespace)?;
         let mut description = custom.text("description")?.unwrap_or_default().to_owned();
-        let input = match custom.object("format")? {
-            Some(format) => read_grammar(&format, &mut description)?,
-            None => None,
-        };
+        let mut input = None;
+        if let Some(format) = custom.object("format")? {
+            input = read_grammar(&format, &mut description)?;
+            self.list_others(&format, OF_INPUT);
+            if let Some(grammar) = format.object("grammar")? {
+                self.list_others(&grammar, OF_INPUT);
+            }
+        }
         let description = Some(description).filter(|text| !text.is_empty());
         let parameters = Some(json!({
             "type": "object",
@@ -112,6 +116,13 @@ impl Request<'_> {
         self.list_others(given, &[&known, own].concat());
     }
 
+    /// Lists what a tool has beside the object that describes it, if that is nested.
+    pub(super) fn list_beside(&mut self, tool: &BodyObject<'_, '_>, nested: &str) {
+        if tool.get(nested).is_some() {
+            self.list_others(tool, &["type", nested, "name", "cache_control"]);
+        }
+    }
+
     /// A tool of this type that servers run; it is declared if this one does.
     pub(super) fn server_tool(&mut self, kind: &str, field: &BodyField<'_, '_>) {
         let declared = &mut self.tools.server_builtin;
@@ -165,6 +176,9 @@ fn takes_nothing(schema: json::Object<'_>) -> bool {
         _ => value.is_null(),
     })
 }
+
+/// What the format of a free-form tool's input may have, and the grammar within it.
+const OF_INPUT: &[&str] = &["type", "grammar", "definition", "syntax"];
 
 /// What the text of a free-form tool has to be, which the tool's description has, too. Chat nests the grammar, Responses
 /// does not.

@@ -2,6 +2,7 @@
 
 use serde_json::{Value as Tree, json};
 
+use super::Dialect;
 use super::common::read_strict;
 use super::field::{BodyField, BodyObject};
 use super::request::Request;
@@ -35,6 +36,10 @@ const FORMATS: &[&str] = &["text", "json_object", "json_schema"];
 /// Members beside the schema of a format.
 const OF_FORMAT: [&str; 4] = ["name", "description", "schema", "strict"];
 
+/// Of those that a schema begins with, by which one given in place of a format is known.
+const KEYWORDS: [&str; 9] =
+    ["type", "properties", "$ref", "anyOf", "oneOf", "allOf", "enum", "const", "items"];
+
 impl Request<'_> {
     /// Reads `{"type": ...}`: `text`, `json_object`, or `json_schema`, whose fields are in the object
     /// or, as chat has it, in a member `json_schema`. Some servers take a schema beside `json_object`, too, and some
@@ -55,16 +60,20 @@ impl Request<'_> {
         }
         let described = format.object_or_self("json_schema")?;
         let is_nested = format.get("json_schema").is_some();
-        let is_bare = is_nested && described.get("schema").is_none() && {
-            described.others(&OF_FORMAT).next().is_some()
-        };
+        let is_bare = is_nested
+            && described.get("schema").is_none()
+            && KEYWORDS.iter().any(|keyword| described.get(keyword).is_some());
         let schema = described.get("schema");
         let schema = match (schema, word) {
             (Some(schema), _) => read_format_schema(&schema)?,
             (None, _) if is_bare => bare_schema(&described),
             (None, "json_object") => json!({"type": "object"}),
             (None, _) if is_nested => json!({}),
-            (None, _) => return Err(kind.invalid("json_schema is missing")),
+            (None, _) => {
+                let is_chat = self.dialect == Dialect::ChatCompletions;
+                let missing = if is_chat { "json_schema" } else { "schema" };
+                read_format_schema(&format.required(missing)?)?
+            }
         };
         let name = described.get("name").map(|name| read_format_name(&name)).transpose()?;
         let description = described.text("description")?.filter(|_| !is_bare);

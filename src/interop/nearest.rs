@@ -1,5 +1,7 @@
 //! Which known field a misspelt one means.
 
+use std::cmp::Ordering;
+
 /// Fields that have other names in other APIs: a body may have that of another one.
 const SAME: &[&[&str]] = &[
     &[
@@ -15,8 +17,10 @@ const SAME: &[&[&str]] = &[
     &["reasoning_effort", "reasoning"],
 ];
 
-/// Shorter names are one letter from others that mean something else: `top_p`, `top_k`.
+/// Shorter names are one letter from others that mean something else: `top_p`, `top_k`; `speed`, `seed`. A missing
+/// letter, or two that are swapped, is a mistake in names of four, too.
 const LEAST_LETTERS: usize = 6;
+const LEAST_OF_SHORT: usize = 4;
 
 /// The known field that a caller most likely means by an unknown one.
 pub(super) fn nearest<'k>(field: &str, known: &[&'k str]) -> Option<&'k str> {
@@ -28,8 +32,11 @@ pub(super) fn nearest<'k>(field: &str, known: &[&'k str]) -> Option<&'k str> {
         .or_else(|| find(known, |one| snake_case(field) == one))
         .or_else(|| find(known, |one| differs_by_the_plural(field, one)))
         .or_else(|| {
-            let long = field.chars().count() >= LEAST_LETTERS;
-            long.then(|| find(known, |one| is_one_edit(field, one))).flatten()
+            let letters = field.chars().count();
+            let is_meant = |one: &str| {
+                is_one_edit(field, one) && (letters >= LEAST_LETTERS || misses_or_swaps(field, one))
+            };
+            (letters >= LEAST_OF_SHORT).then(|| find(known, is_meant)).flatten()
         })
 }
 
@@ -70,6 +77,16 @@ fn is_one_edit(a: &str, b: &str) -> bool {
     }
 }
 
+/// Of names that are one edit apart: whether that is a missing letter, or two that are swapped.
+fn misses_or_swaps(field: &str, known: &str) -> bool {
+    let differ = || field.chars().zip(known.chars()).filter(|(a, b)| a != b).count();
+    match field.chars().count().cmp(&known.chars().count()) {
+        Ordering::Less => true,
+        Ordering::Equal => differ() == 2,
+        Ordering::Greater => false,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::nearest;
@@ -88,6 +105,13 @@ mod tests {
             ("stop_sequences", Some("stop")),
             ("tool", Some("tools")),
             ("toolChoice", Some("tool_choice")),
+            ("sotp", Some("stop")),
+            ("stp", None),
+            ("stops", Some("stop")),
+            ("tols", Some("tools")),
+            ("tooks", None),
+            ("toolls", Some("tools")),
+            ("stoop", None),
             // Fields of engines, each with a meaning of its own.
             ("min_tokens", None),
             ("top_a", None),

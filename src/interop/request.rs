@@ -210,13 +210,20 @@ impl<'o> Request<'o> {
 
     /// Lists the members that this library has no use for: those that are neither among `known` nor null.
     pub(super) fn list_others(&mut self, object: &BodyObject<'_, '_>, known: &[&str]) {
+        self.list_others_as(object, known, &UnusedReason::NotUsed);
+    }
+
+    /// The same, with another reason for those whose names are not almost those of known ones.
+    pub(super) fn list_others_as(
+        &mut self,
+        object: &BodyObject<'_, '_>,
+        known: &[&str],
+        reason: &UnusedReason,
+    ) {
         self.unused.extend(object.others(known).map(|field| {
             let meant = field.key().and_then(|key| nearest(key, known));
-            field.unused(
-                meant.map_or(UnusedReason::NotUsed, |meant| {
-                    UnusedReason::Misspelt(meant.to_owned())
-                }),
-            )
+            let misspelt = meant.map(|meant| UnusedReason::Misspelt(meant.to_owned()));
+            field.unused(misspelt.unwrap_or_else(|| reason.clone()))
         }));
     }
 

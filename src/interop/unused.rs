@@ -87,7 +87,7 @@ impl fmt::Display for UnusedReason {
             Self::NoTool => "no tool is offered",
             Self::StrayResult => "no pending call has this result; it is a message of its own",
             Self::CutCall => "the call was cut off and has no result",
-            Self::UnknownEffort => "not an effort that the model knows",
+            Self::UnknownEffort => "not an effort that the model knows; it counts as medium",
             Self::EmptyStopString => "an empty stop string stops nothing",
             Self::ForeignThought => "another server wrote it",
             Self::Summary => "a summary is not the thought",

@@ -313,7 +313,7 @@ fn what_is_strange_about_tools_is_counted() {
     let unused: Vec<_> = batch.unused.into_keys().collect();
     let expected = [
         "calls of tools that are not declared",
-        "reasoning_effort: not an effort that the model knows",
+        "reasoning_effort: not an effort that the model knows; it counts as medium",
         "tools[].function: an earlier tool has this name",
         "tools[]: an earlier tool has this name",
     ];

@@ -77,8 +77,64 @@ pub(super) fn read_message(
     }
     let read = ["role", "content", "clear_at", "id", "cache_control", "output_config"];
     request.list_others(&message, &read);
+    message.get("content").map_or(Ok(()), |content| list_others_of_blocks(&content, request))
+}
+
+/// What blocks of each type may have; what is not read has no meaning to the model.
+const OF_BLOCK: &[&str] = &[
+    "type",
+    "text",
+    "thinking",
+    "signature",
+    "data",
+    "id",
+    "name",
+    "input",
+    "caller",
+    "tool_use_id",
+    "content",
+    "is_error",
+    "source",
+    "title",
+    "context",
+    "tool",
+    "tool_name",
+    "citations",
+    "cache_control",
+];
+
+/// What a source, or a tool that comes or goes, may have.
+const WITHIN_BLOCK: &[&str] = &["type", "data", "media_type", "content", "name", "definition"];
+
+/// Lists what blocks have beyond what is read, of those of which something is.
+pub(super) fn list_others_of_blocks(
+    content: &BodyField<'_, '_>,
+    request: &mut Request<'_>,
+) -> Result<()> {
+    if content.at().as_array().is_none() {
+        return Ok(());
+    }
+    for field in content.items()? {
+        let block = field.object()?;
+        let kind = block.text("type")?.unwrap_or_default();
+        if is_of_servers(kind) && kind != "tool_result" || OMITTED.contains(&kind) {
+            continue;
+        }
+        request.list_others(&block, OF_BLOCK);
+        for key in ["source", "tool"] {
+            if let Some(nested) = block.get(key).and_then(|nested| nested.object().ok()) {
+                request.list_others(&nested, WITHIN_BLOCK);
+            }
+        }
+        if let Some(content) = block.get("content") {
+            list_others_of_blocks(&content, request)?;
+        }
+    }
     Ok(())
 }
+
+/// The types of blocks that have a placeholder.
+const OMITTED: [&str; 3] = ["image", "container_upload", "browser_state"];
 
 /// The results of tools, then the texts as one message.
 fn read_user(content: &BodyField<'_, '_>, request: &mut Request<'_>) -> Result<()> {

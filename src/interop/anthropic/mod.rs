@@ -8,7 +8,7 @@ mod write;
 
 use serde_json::{Value, json};
 
-use self::blocks::{read_message, read_system};
+use self::blocks::{list_others_of_blocks, read_message, read_system};
 use self::tools::{is_search_of_servers, read_tool};
 use super::answer::{Framing, Prefixes};
 use super::choice::{Choice, Chosen};
@@ -123,6 +123,7 @@ fn collect(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
     request.unsupported = request.options.unsupported_in(false);
     if let Some(system) = body.get("system") {
         read_system(&system, request)?;
+        list_others_of_blocks(&system, request)?;
     }
     let mut defers = true;
     body.each("tools", |tool| {
@@ -134,6 +135,7 @@ fn collect(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
     read_messages(body, request)?;
     if let Some(choice) = body.get("tool_choice") {
         request.choice = read_choice(&choice)?;
+        request.list_others_of_choice(&choice);
     }
     read_thinking(body, request)?;
     read_settings(body, request)?;
@@ -216,6 +218,7 @@ fn read_edits(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()
         });
         if kind.starts_with("clear_thinking") && keeps_all {
             request.keep_thoughts = true;
+            request.list_others(&object, &["type", "keep"]);
         } else {
             request.list(edit, UnusedReason::TypeNotUsed(kind.to_owned()));
         }

@@ -33,6 +33,14 @@ const OF_MESSAGE: &[&str] = &[
     "id",
 ];
 
+/// What a call may have, and the function or the free-form tool within it.
+const OF_CALL: &[&str] =
+    &["id", "type", "index", "function", "custom", "name", "arguments", "input"];
+
+/// What a piece of a thought may have.
+const OF_DETAIL: &[&str] =
+    &["type", "id", "index", "format", "text", "signature", "data", "summary"];
+
 /// What one of Ollama may have besides.
 const OF_OLLAMA: &[&str] = &["images", "tool_name"];
 
@@ -101,6 +109,9 @@ impl<'r, 'o> Messages<'r, 'o> {
         }
         let known = if self.is_ollama { &*[OF_MESSAGE, OF_OLLAMA].concat() } else { OF_MESSAGE };
         self.request.list_others(&message, known);
+        if let Some(content) = message.get("content") {
+            self.request.list_others_of_parts(&content)?;
+        }
         self.prefix = asked(message.get("prefix"))?;
         Ok(())
     }
@@ -188,6 +199,7 @@ impl<'r, 'o> Messages<'r, 'o> {
         })?;
         if let Some(call) = message.object("function_call")? {
             calls.push(self.function(&call, &call)?);
+            self.request.list_others(&call, OF_CALL);
         }
         for thought in &thoughts.0 {
             self.request.history.thought(thought);
@@ -206,6 +218,7 @@ impl<'r, 'o> Messages<'r, 'o> {
         let mut pieces = String::new();
         message.each("reasoning_details", |detail| {
             let piece = detail.object()?;
+            self.request.list_others(&piece, OF_DETAIL);
             match piece.text("type")? {
                 Some("reasoning.text") => pieces.push_str(piece.text("text")?.unwrap_or_default()),
                 Some("reasoning.encrypted") => {
@@ -229,7 +242,13 @@ impl<'r, 'o> Messages<'r, 'o> {
     }
 
     /// A call: nested as the API has it, or flat.
-    fn call(&self, call: &BodyObject<'_, '_>) -> Result<HistoryCall> {
+    fn call(&mut self, call: &BodyObject<'_, '_>) -> Result<HistoryCall> {
+        self.request.list_others(call, OF_CALL);
+        for key in ["function", "custom"] {
+            if let Some(called) = call.object(key)? {
+                self.request.list_others(&called, OF_CALL);
+            }
+        }
         let Some(custom) = call.object("custom")? else {
             return self.function(&call.nested("function")?, call);
         };

@@ -151,6 +151,7 @@ fn collect(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
     }
     if let Some(choice) = body.get("tool_choice").or_else(|| body.get("function_call")) {
         request.choice = Choice::read(&choice, Chosen::read)?;
+        request.list_others_of_choice(&choice);
     }
     read_stop(body, "stop", request)?;
     read_all_sampling(body, request)?;
@@ -171,8 +172,12 @@ pub(crate) fn read_tool(tool: &BodyField<'_, '_>, request: &mut Request<'_>) -> 
     match object.text("type")?.unwrap_or("function") {
         "function" => {
             request.read_function(&object.nested("function")?, "parameters", None, None)?;
+            request.list_beside(&object, "function");
         }
-        "custom" => request.read_custom(&object.nested("custom")?, None)?,
+        "custom" => {
+            request.read_custom(&object.nested("custom")?, None)?;
+            request.list_beside(&object, "custom");
+        }
         kind => request.server_tool(kind, tool),
     }
     Ok(())
@@ -212,6 +217,7 @@ fn read_all_sampling(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Re
     sampling.max_tokens = read_max_tokens(body, given.unwrap_or("max_tokens"))?;
     sampling.n = read_count(body, "n")?.unwrap_or(sampling.n);
     sampling.logprobs = read_logprobs(body)?;
+    body.bool("parallel_tool_calls")?;
     if let Some(bias) = body.object("logit_bias")? {
         for field in bias.others(&[]) {
             let token = field.key().and_then(|key| key.parse().ok());

@@ -25,7 +25,9 @@ pub(super) fn read(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Resu
     read_template(body, request)?;
     read_thinking(body, request)?;
     for key in ["thinking_token_budget", "thinking_budget_tokens"] {
-        if body.get(key).is_some_and(|most| most.integer().is_ok_and(|most| most >= 0)) {
+        if let Some(most) = body.get(key)
+            && most.integer()? >= 0
+        {
             request.thinking_budget = read_thinking_budget(body, key)?;
         }
     }

@@ -140,8 +140,7 @@ fn read_options(settings: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Res
     sampling.repetition_penalty = settings.number("repeat_penalty")?;
     sampling.max_tokens = read_max_tokens(settings, "num_predict")?;
     read_stop(settings, "stop", request)?;
-    let others = settings.others(OF_OPTIONS);
-    request.unused.extend(others.map(|field| field.unused(UnusedReason::LeftToEngine)));
+    request.list_others_as(settings, OF_OPTIONS, &UnusedReason::LeftToEngine);
     Ok(())
 }
 

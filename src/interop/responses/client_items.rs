@@ -68,6 +68,9 @@ pub(super) fn read_output(
         Some(Value::Array(_)) => item.each("output", |output| {
             let chunk = output.object()?;
             request.list_others(&chunk, OF_CHUNK);
+            if let Some(outcome) = chunk.object("outcome")? {
+                request.list_others(&outcome, &["type", "exit_code"]);
+            }
             read_chunk(&chunk, &mut texts)
         })?,
         Some(_) => texts.extend(item.text("output")?.map(Cow::from)),

@@ -156,6 +156,11 @@ impl<'r, 'o, 'h> Items<'r, 'o, 'h> {
             None => item.required("type")?.text().map(|_| ())?,
         }
         self.request.list_others(&item, OF_ITEM);
+        for key in ["content", "output"] {
+            if let Some(content) = item.get(key) {
+                self.request.list_others_of_parts(&content)?;
+            }
+        }
         Ok(())
     }
 

@@ -152,6 +152,7 @@ fn collect(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
     Items::read(body, previous.as_ref(), request)?;
     if let Some(choice) = body.get("tool_choice") {
         request.choice = Choice::read(&choice, read_chosen)?;
+        request.list_others_of_choice(&choice);
     }
     read_answer(body, request)?;
     if let Some(prompt) = body.get("prompt") {
@@ -204,6 +205,11 @@ fn read_answer(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<(
         }
         Ok(())
     })?;
+    // The response repeats these, in which clients expect their types.
+    for flag in ["background", "parallel_tool_calls"] {
+        body.bool(flag)?;
+    }
+    body.object("metadata")?;
     let repeated = body.members().iter().filter(|(key, _)| REPEATED.contains(key));
     request.answer.repeated.extend(repeated.map(|(key, at)| (key.to_owned(), at.to_tree())));
     let asked = body.bool("store")?;

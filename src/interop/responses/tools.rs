@@ -44,6 +44,7 @@ fn read_own(
     namespace: Option<&str>,
     request: &mut Request<'_>,
 ) -> Result<()> {
+    request.list_beside(tool, kind);
     let tool = tool.object_or_self(kind)?;
     if kind == "custom" {
         request.read_custom(&tool, namespace)
