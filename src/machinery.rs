@@ -15,7 +15,7 @@ pub use crate::training::rows::render_array_on;
 pub use crate::training::{
     batch::render_on,
     examples::ExampleMaker,
-    rows::{is_media, is_read},
+    rows::{check_map, is_media, is_read},
 };
 pub use crate::typescript::{Namespace, Parameters, Tool};
 #[cfg(feature = "training")]

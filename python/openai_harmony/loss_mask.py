@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import difflib
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, BeforeValidator, Field, StrictBool
@@ -16,11 +17,26 @@ else:
     _Channels = tuple[Annotated[str, Field(min_length=1)], ...]
 
 
+CHANNELS = ("analysis", "commentary", "final")
+"""Those of the format: a misspelt one would train nothing, or less than was meant."""
+
+
 def _listed(channels: object) -> object:
-    """A text, too, is a sequence of texts."""
+    """Refuses a text, which is a sequence of texts, too, and channels that no model writes on."""
     if isinstance(channels, str):
         raise ValueError(f"expected a list of channels, such as [{quoted(channels)}], got a text")
-    return channels
+    if not isinstance(channels, Iterable):
+        return channels
+    listed = list(channels)
+    for index, channel in enumerate(listed):
+        if isinstance(channel, str) and channel not in CHANNELS:
+            near = difflib.get_close_matches(channel.lower(), CHANNELS, n=1)
+            meant = f"; did you mean {near[0]!r}?" if near else ""
+            known = ", ".join(CHANNELS)
+            raise ValueError(
+                f"[{index}]: unknown channel {quoted(channel)} (known: {known}){meant}"
+            )
+    return listed
 
 
 class LossMask(BaseModel, extra="forbid", frozen=True):

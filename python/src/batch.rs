@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::num::NonZeroUsize;
 use std::sync::mpsc::{Receiver, channel};
 
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyIterator};
 
@@ -19,7 +19,7 @@ use openai_harmony::RenderConfig;
 use openai_harmony::interop::Date;
 use openai_harmony::machinery::SetFrom;
 use openai_harmony::machinery::Workers;
-use openai_harmony::machinery::{ExampleMaker, render_on};
+use openai_harmony::machinery::{ExampleMaker, check_map, render_on};
 use openai_harmony::training::{Batch, ExampleUnit, Markers, Overflow, RowFormat, RowOptions};
 
 /// A part has at most `ROWS` rows or `BYTES` bytes: the work of one thread. Between parts signal
@@ -131,7 +131,9 @@ fn wait<T: Send>(py: Python<'_>, receiver: Receiver<T>) -> PyResult<T> {
 pub(super) fn read_options(given: Option<&Bound<'_, PyDict>>) -> PyResult<RowOptions> {
     // As where Python reads conversations from JSON.
     let options = RowOptions::new().with_system_defaults(true);
-    options::set_all(options, given, None, read_option)
+    let options = options::set_all(options, given, None, read_option)?;
+    check_map(&options).map_err(|reason| PyValueError::new_err(format!("map: {reason}")))?;
+    Ok(options)
 }
 
 /// Those that take less than their types do; the others by their types.

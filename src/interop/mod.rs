@@ -58,6 +58,8 @@ pub use engines::{EngineFault, EngineForm, EngineOutput, EngineReader};
 #[cfg(feature = "training")]
 pub(crate) use field::{BodyField, BodyObject};
 pub use names::{Tool, ToolKind, ToolNames};
+#[cfg(feature = "training")]
+pub(crate) use nearest::nearest;
 pub use options::{Date, NamedToolChoice, ReadOptions, Resolve, Unsupported};
 pub use prompts::Prompts;
 pub use reply::{BuiltinCall, Clock, MakeId, Reply, ReplyOptions};

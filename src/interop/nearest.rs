@@ -23,7 +23,7 @@ const LEAST_LETTERS: usize = 6;
 const LEAST_OF_SHORT: usize = 4;
 
 /// The known field that a caller most likely means by an unknown one.
-pub(super) fn nearest<'k>(field: &str, known: &[&'k str]) -> Option<&'k str> {
+pub(crate) fn nearest<'k>(field: &str, known: &[&'k str]) -> Option<&'k str> {
     let same =
         SAME.iter().find(|names| names.contains(&field)).into_iter().flat_map(|names| *names);
     let other =

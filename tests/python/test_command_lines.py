@@ -316,6 +316,11 @@ def test_rows_go_by_the_flags_of_data_sets(write: Any, harmony: Any) -> None:
     long = {"messages": [*ROW["messages"], *ROW["messages"]]}
     said = harmony("count", "--format", "chat", "--examples", "turns", write(long, name="x.jsonl"))
     assert "x.jsonl:1 example 2" in said.out
+    counts = [line.split()[0] for line in said.out.splitlines()]
+    rendered = training.render([long], format="chat", examples="turns")
+    spans = [[span.end - span.start for span in example.spans] for example in rendered]
+    assert counts == [str(n) for sizes in spans for n in (*sizes, sum(sizes))]
+    assert said.out.splitlines()[0].endswith("  0 system")
 
 
 def test_rows_of_a_column_of_parquet(write: Any, harmony: Any) -> None:

@@ -23,7 +23,7 @@ NAMES = set(
     Brief PathStep
     BROWSER FUNCTIONS PYTHON
     chunk_end source_indices tool_choice
-    ExampleMaker Workers is_media is_read render_array_on render_on
+    ExampleMaker Workers check_map is_media is_read render_array_on render_on
     """.split()
 )
 HIDDEN = {

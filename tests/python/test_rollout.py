@@ -24,7 +24,13 @@ from openai_harmony import (
     ToolDescription,
     WrongTypeError,
 )
-from openai_harmony.interop import anthropic, chat_completions, ollama, responses
+from openai_harmony.interop import (
+    InvalidRequestError,
+    anthropic,
+    chat_completions,
+    ollama,
+    responses,
+)
 from openai_harmony.rollout import Broken, Call, Extended, Rollout
 
 CALL = '<|channel|>commentary to=functions.rain <|constrain|>json<|message|>{"in": "Oslo"}<|call|>'
@@ -322,6 +328,15 @@ def test_chat_messages_answer_the_calls(encoding: HarmonyEncoding) -> None:
         rollout.extend(in_order[:1])
     with pytest.raises(HarmonyError, match="is the assistant's"):
         rollout.extend([{"role": "assistant", "content": "No."}])
+
+
+def test_a_chat_message_without_its_content_is_no_result(encoding: HarmonyEncoding) -> None:
+    rollout = Rollout(conversation(), encoding)
+    rollout.sampled(tokens(encoding, CALL))
+    with pytest.raises(InvalidRequestError) as raised:
+        rollout.extend([{"role": "tool", "contnt": "yes"}])
+    assert str(raised.value) == "Invalid request: messages[0].content is missing"
+    assert rollout.extend([{"role": "tool", "content": None}])
 
 
 def test_a_call_is_abandoned(encoding: HarmonyEncoding) -> None:

@@ -261,13 +261,13 @@ def test_paths_in_a_file_are_relative_to_it(
         ({"port": "8000"}, "port: expected int, got '8000'"),
         ({"port": 70_000}, "port: 70000 is not a port"),
         ({"port": True}, "port: expected int, got True"),
-        ({"max_running": 0}, "max_running: 0 is too small"),
-        ({"queue_timeout": -1}, "queue_timeout: -1 is too small"),
+        ({"max_running": 0}, "max_running: expected at least 1, got 0"),
+        ({"queue_timeout": -1}, "queue_timeout: expected at least 0, got -1"),
         ({"store": None}, "store: expected str"),
         ({"log_contents": 1}, "log_contents: expected bool"),
         ({"queue_timeout": float("nan")}, "queue_timeout: expected a finite number, got nan"),
         ({"drain_timeout": float("inf")}, "drain_timeout: expected a finite number, got inf"),
-        ({"engine_timeout": 0}, "engine_timeout: 0 is too small"),
+        ({"engine_timeout": 0}, "engine_timeout: expected a number above 0, got 0"),
         ({"store": ""}, "store: empty; none stores nothing"),
         ({"host": ""}, "host: expected an address as 127.0.0.1 or ::1, got ''"),
         ({"host": "[::1]"}, "host: expected an address"),
@@ -347,7 +347,7 @@ def test_wrong_usage(arguments: list[str], said: str, capsys: pytest.CaptureFixt
 @pytest.mark.parametrize(
     ("setting", "value", "reason"),
     [
-        ("max-running", 0, "0 is too small"),
+        ("max-running", 0, "expected at least 1, got 0"),
         ("api-key-file", "none.txt", "none.txt: No such file or directory"),
         ("api-key-file", "empty.txt", "empty.txt has no key"),
         ("host", "0.0.0.0", "0.0.0.0 can be reached from other machines: pass --api-key-file"),
@@ -606,7 +606,7 @@ def test_keys_and_configuration_are_read_again(records: Path, tmp_path: Path, wo
             config.write_text(f"{wrong}\n")
             if "engine" not in wrong:  # which the command line has
                 asked_again(process, log, "the configuration stays as it is")
-        assert "stays as it is: max-answers: 0 is too small" in log.read_text()
+        assert "stays as it is: max-answers: expected at least 1, got 0" in log.read_text()
         config.write_text('max-answers = 1\nstore = "none"\nstore-days = 3\n')
         asked_again(process, log, "these settings change only by a new start: store-days")
         keys.write_text("")

@@ -221,6 +221,17 @@ def test_a_text_is_not_a_list_of_channels() -> None:
         LossMask(channels="final")
 
 
+@pytest.mark.parametrize(
+    ("channel", "meant"),
+    [("analysys", "; did you mean 'analysis'?"), ("Final", "; did you mean 'final'?"), ("x", "")],
+)
+def test_a_channel_that_no_model_writes_on_is_an_error(channel: str, meant: str) -> None:
+    with pytest.raises(ValidationError) as raised:
+        LossMask(channels=["final", channel])
+    known = "(known: analysis, commentary, final)"
+    assert f"[1]: unknown channel '{channel}' {known}{meant} [" in str(raised.value)
+
+
 def test_a_mask_does_not_change() -> None:
     with pytest.raises(ValidationError, match="frozen"):
         LossMask().headers = False  # type: ignore[misc]

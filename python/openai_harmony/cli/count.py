@@ -69,9 +69,10 @@ class _Counter:
         from openai_harmony import show
         from openai_harmony.show.cells import the_encoding
         from openai_harmony.show.lines import label
-        from openai_harmony.show.sources import labels
+        from openai_harmony.show.sources import labels, labels_of_example
 
         self._picture, self._label, self._labels = show.picture, label, labels
+        self._labels_of_example = labels_of_example
         self._encoding = the_encoding()
         self._options = options
         self._is_prompt = options.ending in (None, "completion")
@@ -89,6 +90,9 @@ class _Counter:
         """The tokens of an input, and the heading and tokens of each message."""
         if one.form == "plain":
             return len(one.value), []
+        if one.row is not None:
+            sizes = [span.end - span.start for span in one.row.spans]
+            return len(one.value), [*zip(self._labels_of_example(one.row), sizes)]
         if isinstance(one.value, list):
             picture = self._picture(one.value)
             rows = [(self._label(block), block.end - block.start) for block in picture.blocks]

@@ -104,9 +104,9 @@ def run(options: argparse.Namespace) -> int:
     except dataset.StateError as error:
         raise CommandError(error.told(_flag)) from error
     except dataset.ErrorLimitError as error:
-        raise CommandError(f"{with_flags(error.told(_flag))}{_left(output)}") from error
+        raise CommandError(_of_rows(error.told(_flag), options) + _left(output)) from error
     except (dataset.InputError, dataset.NoExamplesError) as error:
-        raise CommandError(f"{with_flags(error)}{_left(output)}") from error
+        raise CommandError(_of_rows(error, options) + _left(output)) from error
     except ValueError as error:
         raise of_option(error, options) from error
     except KeyboardInterrupt:
@@ -115,6 +115,12 @@ def run(options: argparse.Namespace) -> int:
         raise
     say(report(state, output, time.monotonic() - begun))
     return DONE
+
+
+def _of_rows(error: Exception | str, options: argparse.Namespace) -> str:
+    """The text of an error about rows. Without a limit of tokens the size of packs is one."""
+    said = with_flags(error)
+    return said.replace("--max-tokens", "--pack") if options.max_tokens is None else said
 
 
 def _flag(argument: Argument) -> str:

@@ -9,12 +9,15 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from openai_harmony.cli.arguments import date
 from openai_harmony.cli.failures import DONE, FAILED, CommandError, with_flags
 from openai_harmony.cli.sources import Source, sources, sources_of
 from openai_harmony.errors import HarmonyError
+
+if TYPE_CHECKING:
+    from openai_harmony.training import Example
 
 _MOST_REPORTED = 20
 """How many bad lines are reported each by itself."""
@@ -48,6 +51,8 @@ class Input(NamedTuple):
     """A ``Conversation``, a ``Turn``, token ids, or messages."""
     mask: list[int] | None = None
     """Which of the token ids are trained, where the file says so."""
+    row: Example | None = None
+    """The example that was rendered of a row, with the places of its messages."""
 
 
 def add_input(parser: argparse.ArgumentParser, *names: str) -> None:
@@ -170,6 +175,9 @@ class _Reader:
             self._note(name, note)
         if source.error is not None:
             raise source.error
+        if (row := source.row) is not None:
+            yield Input(source.name, "tokens", row.tokens.tolist(), list(row.loss_mask), row)
+            return
         if source.example is not None:
             yield Input(source.name, "tokens", *source.example)
             return

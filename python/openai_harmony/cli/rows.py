@@ -13,7 +13,7 @@ from openai_harmony.cli.rendering import given_rendering
 from openai_harmony.cli.sources import Source, check_standard_input, sources
 
 if TYPE_CHECKING:
-    from openai_harmony.training import Batch, Example
+    from openai_harmony.training import Batch
 
 _ROWS = 256
 """How many are rendered together: the first is shown before a large file has been read."""
@@ -70,7 +70,7 @@ def _of_batch(batch: Batch) -> Iterator[tuple[int, Source]]:
     made = [*zip(batch, preferred)]
     bad = [(row, Source("", b"", is_line=True, error=error)) for row, error in batch.errors]
     good = [
-        (row, Source(_title(number, len(examples), is_preferred), b"", True, _with_mask(example)))
+        (row, Source(_title(number, len(examples), is_preferred), b"", True, row=example))
         for row, group in groupby(made, lambda one: one[0].row)
         for examples in [[*group]]
         for number, (example, is_preferred) in enumerate(examples, 1)
@@ -86,7 +86,3 @@ def _title(number: int, count: int, is_preferred: bool | None) -> str:
     if is_preferred is None:
         return f" example {number}"
     return " chosen" if is_preferred else " rejected"
-
-
-def _with_mask(example: Example) -> tuple[list[int], list[int]]:
-    return example.tokens.tolist(), list(example.loss_mask)

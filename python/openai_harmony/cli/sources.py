@@ -7,10 +7,13 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Iterator
-from typing import IO, NamedTuple
+from typing import IO, TYPE_CHECKING, NamedTuple
 
 from openai_harmony.cli.failures import CommandError, UsageError
 from openai_harmony.errors import HarmonyError
+
+if TYPE_CHECKING:
+    from openai_harmony.training import Example
 
 MOST_BYTES = 64 * 2**20
 """The most of one input. Files of lines may be longer: each line is an input."""
@@ -26,6 +29,8 @@ class Source(NamedTuple):
     """Whether it is one of many, so that those after it are read although it is bad."""
     example: tuple[list[int], list[int]] | None = None
     """The tokens and the mask that a file of examples has, which is no text."""
+    row: Example | None = None
+    """The same of a row that has been rendered, with its messages."""
     error: HarmonyError | None = None
     """Why a row gives no example."""
     notes: tuple[tuple[str, str], ...] = ()

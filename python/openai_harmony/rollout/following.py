@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from openai_harmony.chat import Message, Role
+from openai_harmony.errors import InvalidRequestError
 from openai_harmony.interop import chat_completions
 from openai_harmony.rollout.step import Call
 
@@ -48,6 +49,10 @@ def following(calls: Iterable[Call], messages: Sequence[Mapping[str, Any]]) -> F
         date=None,
         strict=True,
     )
+    for place, message in enumerate(messages):
+        if message.get("role") == "tool" and "content" not in message:
+            path = f"messages[{place}].content"
+            raise InvalidRequestError(f"Invalid request: {path} is missing", path=path)
     call = iter(answered)
     follows = Following([], [])
     for read, index in zip(turn.conversation.messages, turn.source_indices):

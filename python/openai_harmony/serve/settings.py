@@ -150,7 +150,8 @@ def _refuse_number(name: str, value: float) -> None:
         raise ValueError(f"{name}: expected a finite number, got {value}")
     least = 1 if name in _FROM_ONE else 0
     if value < least or (value == 0 and name in _ABOVE_ZERO):
-        raise ValueError(f"{name}: {value:g} is too small")
+        wanted = f"at least {least}" if name not in _ABOVE_ZERO else "a number above 0"
+        raise ValueError(f"{name}: expected {wanted}, got {value:g}")
 
 
 def dashed(name: str) -> str:

@@ -178,6 +178,13 @@ def labels(x: Rendered) -> list[str]:
     return made
 
 
+def labels_of_example(x: Any) -> list[str]:
+    """What a picture calls each message of an example of training, which has them all."""
+    headers = (x.tokens[span.start : span.content].tobytes() for span in x.spans)
+    speakers = (_speaker(header) or Speaker("assistant", None, None) for header in headers)
+    return [label_of(speaker, number) for number, speaker in enumerate(speakers)]
+
+
 @lru_cache(maxsize=4096)
 def _speaker(header: bytes) -> Speaker | None:
     """What a header of uint32 says by itself: conversations have few that differ."""
@@ -304,4 +311,4 @@ def _token_ids(x: Any) -> list[int]:
     return tokens
 
 
-__all__ = ["labels", "mark_of", "of_tokens"]
+__all__ = ["labels", "labels_of_example", "mark_of", "of_tokens"]

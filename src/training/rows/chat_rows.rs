@@ -157,6 +157,9 @@ fn read_side(
     let others = "messages[]: trained by its flag, but the model does not write it".to_owned();
     read.unused.extend(vec![others; conversation.others_to_train()]);
     read.unused.extend(notes);
+    let unmapped =
+        columns.unmapped().map(|(_, column)| format!("{column}: rows without the column"));
+    read.unused.extend(unmapped);
     let is_taken = |key: &&str| {
         SETTINGS.iter().chain(&[TOOLS, IDENTITY]).any(|taken| taken == key)
             && columns.row.as_ref().is_none_or(|columns| columns.get(key).is_none())

@@ -1,11 +1,12 @@
 //! The columns of a row, by the names that data sets give them.
 
 use super::invalid;
+use crate::brief::Brief;
 use crate::error::{Reason, Result};
-use crate::interop::{BodyField, BodyObject};
+use crate::interop::{BodyField, BodyObject, nearest};
 use crate::json::{self, Value, is_not_a_number};
 use crate::path::Path;
-use crate::training::RowOptions;
+use crate::training::{RowFormat, RowOptions};
 
 /// The messages of a conversation, or of its prompt.
 const MESSAGES: [&str; 3] = ["messages", "conversations", "conversation"];
@@ -66,6 +67,27 @@ pub(super) fn is_of_preferences(name: &str) -> bool {
         || PAIRS.iter().any(|(chosen, rejected)| [*chosen, *rejected].contains(&name))
 }
 
+/// Refuses to read a column as what no row has: a misspelt name would be ignored.
+///
+/// # Errors
+///
+/// Why.
+pub fn check_map(options: &RowOptions) -> std::result::Result<(), String> {
+    if !options.map.is_empty() && !matches!(options.format, RowFormat::Chat | RowFormat::Preference)
+    {
+        return Err("only rows of chats and of preferences have columns to map".to_owned());
+    }
+    let Some((field, _)) = options.map.iter().find(|(field, _)| !is_read(field)) else {
+        return Ok(());
+    };
+    let known = [&MESSAGES[..], &QUESTIONS, &ANSWERS, &SYSTEM, &[TOOLS]].concat();
+    let field = Brief(field);
+    Err(match nearest(field.0, &known) {
+        Some(meant) => format!("rows have no {field:?}; did you mean {meant}?"),
+        None => format!("rows have no {field:?} (known: {}, …)", known.join(", ")),
+    })
+}
+
 /// Whether an object has the messages of a row.
 pub(super) fn has_messages(fields: json::Object<'_>) -> bool {
     MESSAGES.iter().chain(&QUESTIONS[..1]).any(|key| fields.get(key).is_some())
@@ -114,6 +136,14 @@ impl<'v, 'p> Columns<'v, 'p> {
     pub(super) fn may_have(&self, is_it: impl Fn(&str) -> bool) -> bool {
         let mut columns = self.row.iter().flat_map(|row| row.members().iter());
         !self.map.is_empty() || columns.any(|(name, _)| is_it(name))
+    }
+
+    /// The columns that a row lacks, although another is read as them.
+    pub(super) fn unmapped(&self) -> impl Iterator<Item = &'p (String, String)> {
+        let row = self.row;
+        self.map
+            .iter()
+            .filter(move |(_, column)| row.is_some_and(|row| row.get_or_null(column).is_none()))
     }
 
     /// How the row names a column.
@@ -202,8 +232,11 @@ impl<'v, 'p> Columns<'v, 'p> {
         let names: Vec<&str> = names.filter(|name| *name != self.name(key)).collect();
         let shown = names.iter().take(SHOWN_COLUMNS).copied().collect::<Vec<_>>().join(", ");
         let more = if names.len() > SHOWN_COLUMNS { ", …" } else { "" };
-        let there = match names[..] {
-            [] => String::new(),
+        let there = match (names.as_slice(), self.unmapped().next()) {
+            (_, Some((field, column))) => {
+                format!("; the row has no {column:?}, which `map` reads as {field:?}")
+            }
+            ([], None) => String::new(),
             _ => format!("; the row has {shown}{more}: `map` says which column is which"),
         };
         invalid(Path::of(self.name(key).to_owned()), Reason::is(format!("missing{why}{there}")))

@@ -32,7 +32,7 @@ use serde_json::Value as Tree;
 
 #[cfg(feature = "arrow")]
 pub use self::arrow::{render_array, render_array_on};
-pub use self::columns::is_media;
+pub use self::columns::{check_map, is_media};
 use self::read_turn::ChatRow;
 use super::examples::ExampleMaker;
 use super::{Batch, RowFormat, RowOptions};
@@ -92,6 +92,7 @@ impl ExampleMaker<'_> {
     /// A row that is not a conversation, or one that cannot be rendered; an example that is too long, or of which the mask
     /// leaves nothing.
     pub fn add_row(&self, batch: &mut Batch, index: usize, row: Row<'_>) -> Result<()> {
+        check_map(self.options).map_err(|reason| invalid(Path::of("map"), reason))?;
         let json = match row {
             Row::Text(text) => self.parse(&text)?,
             Row::Json(json) => json,

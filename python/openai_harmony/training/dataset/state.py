@@ -167,7 +167,9 @@ class State:
 
     def check(self, settings: dict[str, Any], inputs: list[dict[str, Any]]) -> None:
         """``StateError`` that names the options or files that are not those of this state."""
-        for name in sorted({*settings, *self.settings}):
+        # `pack` sets `max_tokens`, too: what was given is named.
+        names = sorted({*settings, *self.settings}, key=lambda name: (name != "pack", name))
+        for name in names:
             before, now = self.settings.get(name), settings.get(name)
             if before != now:
                 begun = "without " if before is None else "with "
