@@ -2,23 +2,17 @@
 
 #![no_main]
 
-use std::sync::OnceLock;
-
 use libfuzzer_sys::fuzz_target;
-use openai_harmony::interop::{FinishReason, Turn};
+use openai_harmony::interop::FinishReason;
 
 #[path = "../../tests/reply_laws/mod.rs"]
 mod reply_laws;
 mod tokens;
 
-fn turns() -> &'static [Turn] {
-    static TURNS: OnceLock<Vec<Turn>> = OnceLock::new();
-    TURNS.get_or_init(reply_laws::turns)
-}
-
 fuzz_target!(|input: &[u8]| {
     let [turn, setting, bytes @ ..] = input else { return };
-    let turn = &turns()[usize::from(*turn) % turns().len()];
+    let turns = reply_laws::turns();
+    let turn = &turns[usize::from(*turn) % turns.len()];
     let reason = match setting & 3 {
         0 => FinishReason::Length,
         1 => FinishReason::Abort,

@@ -118,7 +118,7 @@ fn a_tab_that_is_not_escaped_is_part_of_an_input() {
     let call =
         "<|channel|>commentary to=functions.shell<|message|>{\"input\": \"ls\texport\\n\"}<|call|>";
     for turn in turns() {
-        check(&turn, &tokens(call), 2, FinishReason::Stop);
+        check(turn, &tokens(call), 2, FinishReason::Stop);
     }
 }
 
@@ -132,15 +132,23 @@ fn answer(turn: &Turn, pieces: &[&[u32]], reason: FinishReason) -> Result<Value,
     Ok(reply.response())
 }
 
-fn turns_with_logprobs() -> Vec<Turn> {
-    turns().into_iter().filter(|turn| turn.sampling.logprobs.is_some()).collect()
+fn turns_with_logprobs() -> Vec<&'static Turn> {
+    turns().iter().filter(|turn| turn.sampling.logprobs.is_some()).collect()
 }
+
+/// Each case takes every fourth turn, some of each dialect: different tokens find more than other turns do.
+const FOURTH: usize = 4;
 
 proptest! {
     #[test]
-    fn any_tokens_keep_the_laws(tokens in sampled(), size in 1_usize..6, reason in reason()) {
-        for turn in turns() {
-            check(&turn, &tokens, size, reason);
+    fn any_tokens_keep_the_laws(
+        tokens in sampled(),
+        size in 1_usize..6,
+        reason in reason(),
+        first in 0..FOURTH,
+    ) {
+        for turn in turns().iter().skip(first).step_by(FOURTH) {
+            check(turn, &tokens, size, reason);
         }
     }
 }
@@ -154,12 +162,12 @@ proptest! {
         reason in reason(),
         turn in prop::sample::select(turns_with_logprobs()),
     ) {
-        let whole = answer(&turn, &[&tokens], reason)?;
+        let whole = answer(turn, &[&tokens], reason)?;
         for at in 1..tokens.len() {
             let (first, second) = tokens.split_at(at);
-            prop_assert_eq!(&answer(&turn, &[first, second], reason)?, &whole, "cut at {}", at);
+            prop_assert_eq!(&answer(turn, &[first, second], reason)?, &whole, "cut at {}", at);
             let pieces: Vec<_> = tokens.chunks(at).collect();
-            prop_assert_eq!(&answer(&turn, &pieces, reason)?, &whole, "{} at a time", at);
+            prop_assert_eq!(&answer(turn, &pieces, reason)?, &whole, "{} at a time", at);
         }
     }
 }

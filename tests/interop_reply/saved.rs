@@ -75,8 +75,8 @@ proptest! {
     ) {
         for turn in reply_laws::turns() {
             let pieces: Vec<_> = std::iter::once(&[][..]).chain(tokens.chunks(size)).collect();
-            let stayed = sent(&turn, &pieces, &[false], reason);
-            prop_assert_eq!(sent(&turn, &pieces, &moves, reason), stayed);
+            let stayed = sent(turn, &pieces, &[false], reason);
+            prop_assert_eq!(sent(turn, &pieces, &moves, reason), stayed);
         }
     }
 }
@@ -94,8 +94,8 @@ proptest! {
                 continue;
             }
             let pieces: Vec<_> = std::iter::once(&[][..]).chain(tokens.chunks(size)).collect();
-            let (stayed, _) = sent(&turn, &pieces, &[false], reason);
-            let (moved, _) = sent_by(&turn, &pieces, &moves, reason, from_checkpoint);
+            let (stayed, _) = sent(turn, &pieces, &[false], reason);
+            let (moved, _) = sent_by(turn, &pieces, &moves, reason, from_checkpoint);
             prop_assert_eq!(moved, stayed);
         }
     }
@@ -162,8 +162,11 @@ fn no_checkpoint_breaks_a_reply() {
             let again = Reply::from_bytes(&turn, &encoding(), &saved, ReplyOptions::default());
             if let Ok(mut reply) = again {
                 taken += 1;
-                let more =
-                    tokens("D<|end|><|start|>assistant<|channel|>final<|message|>a<|channel|>b");
+                let more = tokens(
+                    "D<|end|><|start|>assistant<|channel|>analysis<|message|>a<|end|>\
+                     <|start|>assistant<|channel|>commentary to=functions.get_weather<|message|>{}<|end|>\
+                     <|start|>assistant<|channel|>final<|message|>a<|channel|>b",
+                );
                 let _ = reply.feed(&more, Some(&vec![Some((-1.0).into()); more.len()]));
                 reply.finish(FinishReason::Stop, None).unwrap();
                 let _ = (reply.response(), reply.usage());

@@ -1,5 +1,7 @@
 //! Requests that between them ask for every form of an answer.
 
+use std::sync::LazyLock;
+
 use openai_harmony::interop::{
     BuiltinTool, Date, ReadOptions, Turn, anthropic, chat_completions, ollama, responses,
 };
@@ -104,7 +106,12 @@ fn of_ollama() -> Vec<Value> {
 }
 
 /// A turn of each request.
-pub(crate) fn turns() -> Vec<Turn> {
+pub(crate) fn turns() -> &'static [Turn] {
+    static TURNS: LazyLock<Vec<Turn>> = LazyLock::new(read);
+    &TURNS
+}
+
+fn read() -> Vec<Turn> {
     let options = ReadOptions::new()
         .with_date(Date::Omitted)
         .with_builtin_tools([BuiltinTool::Browser, BuiltinTool::Python]);
