@@ -4,7 +4,9 @@ use openai_harmony::interop::{FinishReason, Reply, TokenLogprob};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{ANSWER, CALL, CHAT, Dialect, OLLAMA, PREAMBLE, THOUGHT, options, reply, tokens, turn};
+use super::{
+    ANSWER, CALL, CHAT, Dialect, OLLAMA, PREAMBLE, THOUGHT, encoding, options, reply, tokens, turn,
+};
 
 fn chat(more: Value) -> Value {
     let tools = json!([{"type": "function", "function": {"name": "get_weather"}}]);
@@ -148,6 +150,11 @@ fn text_without_a_header_has_them_wherever_it_is_cut() {
                     reply.response()["choices"][0].clone()
                 };
                 let whole = entries(sampled.len());
+                if ["<|end|>", "<|return|>"].contains(&stop) {
+                    let last = whole["logprobs"]["content"].as_array().unwrap().last().unwrap();
+                    let bytes = encoding().tokenizer().token_bytes(cut).unwrap();
+                    assert_eq!(last["bytes"], json!(bytes), "{before:?} {count} {stop:?}");
+                }
                 for size in [1, 2, 3, 33, sampled.len() - 1] {
                     assert_eq!(entries(size), whole, "{before:?} {count} {stop:?} {size}");
                 }

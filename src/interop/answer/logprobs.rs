@@ -128,8 +128,8 @@ impl Logprobs {
     }
 
     /// The entries of the tokens of the next piece of text, of which the tokens up to `end` are known. The rest is held
-    /// back by stop strings; if `is_all`, there is no rest but the first bytes of a character. Where the text `ends`,
-    /// U+FFFD may replace these. A token belongs to the text that its first byte is in.
+    /// back by stop strings; if `is_all`, there is no rest but the first bytes of a character, of which the text has
+    /// U+FFFD where it `ends`. A token belongs to the text that its first byte is in.
     pub(in crate::interop) fn emit(
         &mut self,
         text: &str,
@@ -138,18 +138,18 @@ impl Logprobs {
         ends: bool,
     ) -> Vec<LogprobEntry> {
         self.decode(end);
-        if ends && text.ends_with(char::REPLACEMENT_CHARACTER) {
-            let mut replaced = String::new();
-            self.decoder.finish(&mut replaced);
-            self.decoded += replaced.len();
-        }
         self.emitted += text.len();
         if is_all {
             // Words inside of a text that a repair reads as part of the header are no part of it.
             self.emitted = self.emitted.max(self.decoded);
         }
         let known = self.tokens.get(self.next..self.undecoded).unwrap_or_default();
-        let emitted = &known[..known.partition_point(|token| token.start < self.emitted)];
+        let count = if is_all && ends {
+            known.len()
+        } else {
+            known.partition_point(|token| token.start < self.emitted)
+        };
+        let emitted = &known[..count];
         let entries = emitted.iter().filter_map(|token| self.entry(token)).collect();
         self.next += emitted.len();
         entries

@@ -77,7 +77,7 @@ pub(super) fn shown_candidates(asked: &BodyObject<'_, '_>) -> Result<Option<usiz
 /// The text of a token. The last token of a character has all of it, those before it nothing.
 fn text_after(tokenizer: Tokenizer, context: &[TokenId], token: TokenId) -> String {
     /// A character has at most this many tokens before its last one.
-    const MOST: usize = 4;
+    const MOST: usize = 3;
     let decode = |tokens: &[TokenId]| {
         let bytes = tokens.iter().filter_map(|&id| tokenizer.token_bytes(id)).flatten().copied();
         String::from_utf8_lossy(&bytes.collect::<Vec<_>>()).into_owned()
@@ -87,16 +87,9 @@ fn text_after(tokenizer: Tokenizer, context: &[TokenId], token: TokenId) -> Stri
     if !is_cut(&own) {
         return own;
     }
-    for count in 1..=context.len().min(MOST) {
-        let before = &context[context.len() - count..];
-        let all = decode(&[before, &[token]].concat());
-        if is_cut(&all) {
-            continue;
-        }
-        let whole = before.iter().rposition(|&id| !is_cut(&decode(&[id]))).map_or(0, |at| at + 1);
-        let sent = decode(&before[..whole]);
-        let common = sent.chars().zip(all.chars()).take_while(|(one, other)| one == other).count();
-        return all.chars().skip(common).collect();
-    }
-    String::new()
+    // The first of as few tokens as make the end whole has the character's first byte: all of its text is new, too.
+    let counts = 1..=context.len().min(MOST);
+    let before = counts.map(|count| &context[context.len() - count..]);
+    let mut texts = before.map(|before| decode(&[before, &[token]].concat()));
+    texts.find(|text| !is_cut(text)).unwrap_or_default()
 }
