@@ -127,6 +127,25 @@ fn streams_of_completions() {
         (&"{\"error\": \"x\"}".to_owned(), 9, &[], Err("502 says: x")),
         (&"{\"error\": [\"x\"]}".to_owned(), 9, &[], Err("502 says: [\"x\"]")),
         // What says nothing is no error.
+        (
+            &"{\"error\": null, \"choices\": [{\"finish_reason\": \"stop\"}]}".to_owned(),
+            9,
+            &[],
+            stop,
+        ),
+        (
+            &"{\"error\": false, \"choices\": [{\"finish_reason\": \"stop\"}]}".to_owned(),
+            9,
+            &[],
+            stop,
+        ),
+        (
+            &"{\"error\": \"\", \"choices\": [{\"finish_reason\": \"stop\"}]}".to_owned(),
+            9,
+            &[],
+            stop,
+        ),
+        (&"{\"error\": 0, \"choices\": [{\"finish_reason\": \"stop\"}]}".to_owned(), 9, &[], stop),
         (&"{\"error\": [], \"choices\": [{\"finish_reason\": \"stop\"}]}".to_owned(), 9, &[], stop),
         (&"{\"error\": {}, \"choices\": [{\"finish_reason\": \"stop\"}]}".to_owned(), 9, &[], stop),
     ] {
@@ -146,6 +165,8 @@ fn streams_of_sglang() {
     row(SGLANG, &cumulative, 9, &[1, 2], Ok(FinishReason::Stop));
     let new = event("[1]", 1, "null") + &event("[2]", 2, stop);
     row(SGLANG, &new, 9, &[1, 2], Ok(FinishReason::Stop));
+    let cut = event("[1]", 1, "{\"type\":\"length\",\"length\":1}");
+    row(SGLANG, &cut, 9, &[1], Ok(FinishReason::Length));
     let backwards = event("[1,2]", 2, "null") + &event("[1]", 1, "null");
     row(SGLANG, &backwards, 9, &[1, 2], Err("502 sends 1 token ids where -1 are new"));
     let missing = event("[1]", 3, "null");

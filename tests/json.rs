@@ -12,6 +12,15 @@ fn a_value_is_shown_as_json() {
 }
 
 #[test]
+fn values_are_equal_if_their_texts_are() {
+    let values =
+        [r#"{"a":[1,null]}"#, r#"{ "a": [1, null] }"#, r#"{"a":[1.0,null]}"#].map(parse_body);
+    let [one, same, other] = values.map(Result::unwrap);
+    assert_eq!(one, same);
+    assert_ne!(one, other);
+}
+
+#[test]
 fn errors_say_what_is_wrong_with_a_content() {
     for (content, said) in [
         (r#"[{"type": "image"}]"#, "unknown variant `image`"),

@@ -226,6 +226,23 @@ mod tests {
     }
 
     #[test]
+    fn every_short_text() {
+        let pieces =
+            ["[", "]", "{", "}", ":", ",", "\"", "\\", "n", "/", "1", "\"a\"", "\u{1F}", " "];
+        let mut texts = vec![String::new()];
+        for _ in 0..5 {
+            texts = texts
+                .iter()
+                .flat_map(|text| pieces.map(|piece| format!("{text}{piece}")))
+                .collect();
+            for text in &texts {
+                let is_json = serde_json::from_str::<Value>(text).is_ok();
+                assert_eq!(reads(text.as_bytes()), is_json, "{text}");
+            }
+        }
+    }
+
+    #[test]
     fn words_of_json_letter_by_letter() {
         for word in ["true", "false", "null"] {
             assert!(reads(word.as_bytes()), "{word}");

@@ -101,7 +101,6 @@ impl<'t> Reader<'_, 't> {
         if self.word() != Some(&Word::Line) {
             return Err(self.wrong("expected |, an operator or the end of the line"));
         }
-        self.next += 1;
         Ok(())
     }
 

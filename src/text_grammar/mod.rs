@@ -152,6 +152,7 @@ impl Refused {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
 
@@ -202,6 +203,11 @@ mod tests {
                 "[0-9]+[A-Za-z]+",
             ),
             ("start: \"a\" \"b\"\n%ignore \" \"", " *a *b *"),
+            // But within a terminal.
+            ("start: AB \"cc\"\nAB: \"aa\" \"bb\"\n%ignore \" \"", " *aabb *cc *"),
+            ("?!start: \"a\"", "a"),
+            // What does not lead back is not written out.
+            ("start: (\"aa\" | \"bb\") \"xx\" start | \"cc\"", "(?:(?:aa|bb)xx)*cc"),
         ] {
             let expected = regular(GrammarSyntax::Regex, pattern);
             assert_eq!(regular(GrammarSyntax::Lark, text), expected, "{text}");
@@ -232,12 +238,18 @@ mod tests {
             ),
             ("start \"x\"", "line 1, column 7: expected :"),
             ("start: \"\\u12\"", "line 1, column 9: \\u needs 4 hexadecimal digits"),
+            ("start: \"ab\\u12\"", "line 1, column 11: \\u needs 4 hexadecimal digits"),
             ("start: \"x\" ;", "line 1, column 12: ';' begins nothing"),
         ] {
             assert_eq!(lark(text).err().as_deref(), Some(error), "{text}");
         }
-        let error = InputGrammar::read(GrammarSyntax::Regex, "a\n[".to_owned());
-        assert_eq!(error.err().as_deref(), Some("line 2, column 1: unclosed character class"));
+        for (text, error) in [
+            ("a\n[", "line 2, column 1: unclosed character class"),
+            ("(?i)a[", "line 1, column 6: unclosed character class"),
+        ] {
+            let read = InputGrammar::read(GrammarSyntax::Regex, text.to_owned());
+            assert_eq!(read.err().as_deref(), Some(error), "{text}");
+        }
     }
 
     #[test]
@@ -245,6 +257,12 @@ mod tests {
         for (text, reason) in [
             ("start: /a(?=b)/", "line 1, column 10: look-around"),
             ("start: /^a/", "line 1, column 9: grammars cannot express anchors"),
+            (r"start: /a\p{Foo}/", "line 1, column 10: Unicode property not found"),
+            ("start: <|end|>", "line 1, column 8: no grammar of an engine has special tokens"),
+            (
+                "start[x]: \"a\"",
+                "line 1, column 6: no grammar of an engine has attributes of rules",
+            ),
             (
                 "start: list{\"a\"}\nlist{x}: x",
                 "line 1, column 12: no grammar of an engine has templates",
@@ -261,6 +279,14 @@ mod tests {
                 "line 1, column 108: too many groups",
             ),
             (
+                &format!("start: {}\"a\"{}", "(\"bb\" ".repeat(90), ")*".repeat(90)),
+                "more than 150 expressions within one another",
+            ),
+            (
+                &(0..300).fold("start: \"a\"".to_owned(), |all, at| format!("{all}\nr{at}: \"b\"")),
+                "more than 300 rules",
+            ),
+            (
                 &format!("start: \"a\"\n{}", " ".repeat(MAX_LENGTH)),
                 "line 1, column 1: a grammar has at most",
             ),
@@ -274,21 +300,49 @@ mod tests {
         }
     }
 
+    /// A rule is written out where it begins or ends one of its own options, not between.
+    #[test]
+    fn what_names_itself_in_the_middle_stays() {
+        let rules = lark("start: \"xx\" (\"aa\" start | \"bb\") \"yy\"").unwrap().rules().unwrap();
+        let text = Expr::literal;
+        let inner = Expr::choice([Expr::concat([text("aa"), Expr::Rule(0)]), text("bb")]);
+        assert_eq!(rules.rules, [Expr::concat([text("xx"), inner, text("yy")])]);
+    }
+
+    #[test]
+    fn what_has_too_many_options_names_itself_further() {
+        let all = |letter, count| {
+            (0..count).fold("start".to_owned(), |all, at| format!("{all} | \"{letter}{at}\""))
+        };
+        let either = |count| format!("({}) ({})", all('a', count), all('b', count));
+        for (text, is_regular) in [
+            (format!("start: {}", all('a', 190)), true),
+            (format!("start: {}", either(13)), true),
+            (format!("start: {}", either(14)), false),
+            (format!("start: {}", either(15)), false),
+        ] {
+            let rules = lark(&text).unwrap().rules().unwrap();
+            assert_eq!(rules.rules.is_empty(), is_regular, "{text}");
+        }
+    }
+
     /// Rules that double, or go deep, take neither time nor the stack.
     #[test]
     fn large_grammars_are_small_work() {
-        let rules = |rule: fn(usize) -> String| (0..290).map(rule).collect::<String>();
+        let rules = |rule: fn(usize) -> String| (0..296).map(rule).collect::<String>();
         let doubled = rules(|at| format!("r{at}: r{0} r{0} | \"x\"\n", at + 1));
         let chain = rules(|at| format!("r{at}: \"a\" r{0} \"b\" | \"x\"\n", at + 1));
         let circle =
-            rules(|at| format!("r{at}: r{0} \"a\" | \"b\" r{0} | \"x\"\n", (at + 1) % 290));
-        for text in [
-            format!("start: r0\n{doubled}r290: \"y\""),
-            format!("start: r0\n{chain}r290: \"y\""),
-            format!("start: r0\n{circle}"),
+            rules(|at| format!("r{at}: r{0} \"a\" | \"b\" r{0} | \"x\"\n", (at + 1) % 296));
+        for (text, most) in [
+            (format!("start: r0\n{doubled}r296: \"y\""), 300),
+            (format!("start: r0\n{chain}r296: \"y\""), 5),
+            (format!("start: r0\n{circle}"), 300),
         ] {
-            let rules = lark(&text).and_then(|read| read.rules());
-            assert!(rules.is_ok(), "{rules:?}");
+            let rules = lark(&text).and_then(|read| read.rules()).unwrap();
+            let size: usize = rules.rules.iter().chain([&rules.start]).map(Expr::size).sum();
+            assert!(size <= simplify::MOST_SIZE, "{size}");
+            assert!(rules.rules.len() <= most, "{}", rules.rules.len());
         }
     }
 }

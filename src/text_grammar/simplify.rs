@@ -10,7 +10,7 @@ pub(crate) struct TextRules {
 }
 
 /// The most expressions of all rules, of which each may be written several times.
-const MOST_SIZE: usize = 5000;
+pub(super) const MOST_SIZE: usize = 5000;
 
 /// The most options of a rule that names itself.
 const MOST_OPTIONS: usize = 200;

@@ -243,6 +243,11 @@ fn response_formats_stand_under_their_name() {
     assert!(said(&unnamed).contains("## response\n\n{"));
     let object = format(json!({"type": "json_object"}));
     assert!(said(&object).contains("## response\n\n{\"type\":\"object\"}<|end|>"));
+    // vLLM's form of it.
+    for (given, has_format) in [(true, true), (false, false)] {
+        let body = json!({"messages": [], "structured_outputs": {"json_object": given}});
+        assert_eq!(turn(CHAT, body).response_format.is_some(), has_format);
+    }
     let text = format(json!({"type": "text"}));
     assert_eq!((said(&text).as_str(), text.response_format), ("", None));
 }

@@ -18,6 +18,10 @@ fn those_of_anthropic_are_functions() {
             json!({"type": "text_editor_20250728", "name": "str_replace_based_edit_tool", "max_characters": 9}),
             "insert_text?: string",
         ),
+        (
+            json!({"type": "text_editor_20250429", "name": "str_replace_based_edit_tool"}),
+            "view: the first and the last line, from 1; -1 is the end of the file.",
+        ),
         (json!({"type": "memory_20250818", "name": "memory"}), "old_path?: string"),
         (
             json!({"type": "computer_20250124", "name": "computer", "display_width_px": 800, "display_height_px": 600}),
@@ -159,6 +163,12 @@ fn calls_of_them_and_their_results_come_back() {
             json!({"type": "apply_patch_call_output", "status": "failed", "output": "no such line"}),
             r#"{"type":"update_file","path":"a","diff":"+b"}"#,
             "Error: no such line",
+        ),
+        (
+            json!({"type": "apply_patch_call", "operation": {"type": "delete_file", "path": "a"}}),
+            json!({"type": "apply_patch_call_output", "status": "failed", "output": ""}),
+            r#"{"type":"delete_file","path":"a"}"#,
+            "Error",
         ),
     ];
     for (mut call, mut output, arguments, result) in cases {

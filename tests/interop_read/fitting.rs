@@ -117,6 +117,8 @@ fn each_api_has_its_own_error() {
     {
         let (status, body) = dialect.error_answer(error);
         let body = &body["error"];
+        let (tokens, max_tokens) = counts(error);
+        assert_eq!(body["message"], dialect.too_long_message(tokens, max_tokens));
         assert_eq!((status, &body["type"]), (400, &json!("invalid_request_error")));
         assert_eq!(
             (&body["code"], &body["param"]),

@@ -112,6 +112,12 @@ fn each_api_has_its_own_words_and_paths() {
             "The image data you provided does not represent a valid image",
         ),
         (RESPONSES, json!({"type": "input_file", "file_id": "f"}), "input_file is only supported"),
+        (RESPONSES, json!({"type": "input_audio", "data": ""}), "input_audio is only supported"),
+        (
+            RESPONSES,
+            json!({"type": "input_video", "video_url": ""}),
+            "input_video is only supported",
+        ),
         (ANTHROPIC, json!({"type": "image", "source": {}}), "messages.1.content.1.image.source: "),
         (
             ANTHROPIC,

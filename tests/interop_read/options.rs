@@ -1,7 +1,11 @@
 //! What a server decides.
 
+use std::time::Duration;
+
 use openai_harmony::HeaderStyle;
-use openai_harmony::interop::{Date, Dialect, ReadOptions, Turn};
+use openai_harmony::interop::{
+    Clock, Date, Dialect, Json, MakeId, ReadOptions, ReplyOptions, Resolve, Turn,
+};
 use serde_json::json;
 
 use super::{CHAT, options, prompt, said, system};
@@ -65,4 +69,14 @@ fn history_comes_before_the_messages() {
         let sources: Vec<_> = (1..4).map(|at| turn.source(at).unwrap().to_string()).collect();
         assert_eq!(sources, ["history[0]", "history[1]", &format!("{messages}[0]")], "{dialect}");
     }
+}
+
+#[test]
+fn functions_of_ones_own_are_named_when_options_are_shown() {
+    let read = options().with_resolve(Resolve::new(|_| None::<Json>));
+    assert!(format!("{read:?}").contains("Resolve"));
+    let reply = ReplyOptions::new("m").with_make_id(MakeId::new(str::to_owned));
+    let reply = reply.with_clock(Clock::new(|| Duration::ZERO));
+    let shown = format!("{reply:?}");
+    assert!(shown.contains("MakeId") && shown.contains("Clock"), "{shown}");
 }

@@ -86,6 +86,11 @@ fn tools_come_and_go() {
     ];
     let places: Vec<_> = order.iter().map(|part| text.find(part).unwrap()).collect();
     assert!(places.is_sorted(), "{text}");
+    // A definition cannot go.
+    let kinds = json!([{"type": "tool_removal", "tool": {"type": "tool_definition", "definition": {"name": "hail"}}}]);
+    let listed = turn(ANTHROPIC, json!({"messages": [{"role": "system", "content": kinds}]}));
+    assert_eq!(unused(&listed).len(), 1);
+    assert!(!said(&listed).contains("hail"));
     let kinds = json!([{"type": "tool_addition", "tool": {"type": "mcp_tool_reference"}}]);
     let listed = turn(ANTHROPIC, json!({"messages": [{"role": "system", "content": kinds}]}));
     assert_eq!(unused(&listed), ["messages[0].content[0]"]);
@@ -222,6 +227,7 @@ fn a_removed_tool_comes_back() {
     let places: Vec<_> = order.iter().map(|part| text.find(part).unwrap()).collect();
     assert!(places.is_sorted(), "{text}");
     assert_eq!((text.matches("again").count(), text.matches("type snow").count()), (2, 1));
+    assert!(turn.tools.iter().all(|tool| tool.offered));
     // A tool that the body does not have cannot come or go.
     let names = ["messages[8].content[0].tool.name", "messages[9].content[0].tool.name"];
     assert_eq!(unused(&turn), names);

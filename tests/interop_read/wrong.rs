@@ -270,6 +270,12 @@ fn paths_and_reasons() {
         ),
         (
             CHAT,
+            json!({"messages": [], "response_format": {"type": "json_schema"}}),
+            "response_format.type",
+            "json_schema is missing",
+        ),
+        (
+            CHAT,
             json!({"messages": [], "response_format": {"type": "json_schema", "json_schema": {"name": "a\nb"}}}),
             "response_format.json_schema.name",
             "the name of a response format must be one line",

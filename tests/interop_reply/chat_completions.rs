@@ -325,6 +325,21 @@ fn a_failure_says_what_failed() {
 }
 
 #[test]
+fn messages_of_others_are_reported_as_their_headers_have_them() {
+    for (header, author) in [
+        ("user", "user"),
+        ("user:bob", "user:bob"),
+        ("functions.f to=assistant<|channel|>commentary", "functions.f"),
+    ] {
+        let sampled =
+            format!("<|channel|>final<|message|>A<|end|><|start|>{header}<|message|>B<|end|>");
+        let reply = ended(CHAT, &plain(), &[&sampled], FinishReason::Stop);
+        let [repair] = reply.repairs() else { panic!("{:?}", reply.repairs()) };
+        assert_eq!((repair.kind.name(), &*repair.text), ("foreign_author", author));
+    }
+}
+
+#[test]
 fn stop_strings_end_visible_text_only() {
     let body = with(plain(), json!({"stop": ["Hm", "ny. W"]}));
     let long = "<|channel|>final<|message|>Sunny. Warm.<|return|>";

@@ -278,6 +278,21 @@ fn reports() {
     }
 }
 
+/// `null` and the like are no arguments rather than a text.
+#[test]
+fn what_looks_like_no_arguments_is_no_text() {
+    for (arguments, is_call) in [("null", false), ("true", false), ("nil", true), ("7", true)] {
+        let parameters = json!({"type": "object", "properties": {"code": {"type": "string"}}, "required": ["code"]});
+        let tools = json!([{"name": "run", "input_schema": parameters}]);
+        let body = with(plain_of(ANTHROPIC), json!({"tools": tools}));
+        let call = format!("<|channel|>commentary to=functions.run<|message|>{arguments}<|call|>");
+        let reply = super::ended(ANTHROPIC, &body, &[&call], FinishReason::Stop);
+        let response = reply.response();
+        let [block] = &response["content"].as_array().unwrap()[..] else { panic!("{response}") };
+        assert_eq!(block["type"], if is_call { "tool_use" } else { "text" }, "{block}");
+    }
+}
+
 proptest! {
     #[test]
     fn the_answer_is_what_the_assistant_meant(

@@ -277,6 +277,7 @@ def test_bnf_grows_with_the_number_of_tools_alone() -> None:
     ("schema", "said"),
     [
         ({"properties": {"a": {"type": "string", "pattern": "a\\bc"}}}, "properties.a.pattern: grammars cannot express anchors"),
+        ({"properties": {"a": {"type": "string", "pattern": "\\p{Foo}"}}}, "properties.a.pattern: Unicode property not found"),
         ({"properties": {"a": {"type": "array", "uniqueItems": True}}}, "properties.a.uniqueItems: no grammar"),
         ({"properties": {"a": {"items": {"not": {}}}}}, "properties.a.items.not: no grammar"),
         ({"properties": {"a": {"type": "integer", "multipleOf": 1e9}}}, "properties.a.multipleOf: no grammar"),
@@ -481,6 +482,7 @@ def deep(levels: int) -> dict[str, Any]:
         ({"response_regex": "a^b"}, "response_regex: grammars cannot express anchors"),
         ({"response_regex": r"\bword"}, "response_regex: grammars cannot express anchors"),
         ({"response_regex": "(?=a)"}, "response_regex: look-around"),
+        ({"response_regex": r"\p{Foo}"}, "response_regex: Unicode property not found"),
         ({"response_regex": "((a{1000}){1000}){1000}"}, "response_regex is too large"),
         ({"response_choices": []}, "response_choices: admits no answer"),
         ({"response_choices": ["a"], "response_regex": "a"}, "response_regex: an answer has one form"),

@@ -705,6 +705,11 @@ class TestTexts:
         [made] = self.whole([64, last], request_, finish_reason="stop")["choices"]
         assert (made["text"], made["stop_reason"]) == (text, stop_reason)
 
+    @pytest.mark.parametrize(("named", "text"), [(220, "a"), (64, "a ")])
+    def test_the_token_that_the_engine_names(self, named: int, text: str) -> None:
+        [made] = self.whole([64, 220], finish_reason="stop", stop_reason=named)["choices"]
+        assert made["text"] == text
+
     def test_log_probabilities(self) -> None:
         sampled = tokens("a🫠b 東京")
         assert len(sampled) > 5, "a character of several tokens"

@@ -178,6 +178,13 @@ def test_nan_in_a_column_that_is_not_read_does_not_matter():
     assert render(rows, format="chat").tokens == render(ROWS, format="chat").tokens
 
 
+@pytest.mark.parametrize("kind", [pa.float16(), pa.float32(), pa.float64()])
+def test_nan_is_null(kind):
+    """What pandas has for a missing text."""
+    rows = table().append_column("system", pa.array([float("nan")] * 7, kind))
+    assert render(rows, format="chat").tokens == render(ROWS, format="chat").tokens
+
+
 @pytest.mark.parametrize("kind", [pa.binary(), pa.large_binary(), pa.binary_view()])
 def test_bytes_say_what_to_do(kind):
     """Ray pickles what it cannot make columns of."""

@@ -1,8 +1,10 @@
 //! Single cases: what breaks, what is refused, and what a step has.
 
 use openai_harmony::chat::{Author, Message, Role, SystemContent};
+use openai_harmony::interop::{ReadOptions, Turn, chat_completions};
 use openai_harmony::rollout::{Break, ExtendOptions, Extension, Rollout, SaidKind, Step};
-use openai_harmony::{RenderConfig, ThoughtPolicy};
+use openai_harmony::{HeaderStyle, RenderConfig, ThoughtPolicy};
+use serde_json::json;
 
 use crate::{assistant, encoding, prompt, result, sampled, text, tokens, tools, user};
 
@@ -370,7 +372,19 @@ fn a_step_has_the_stop_token_wherever_it_is() {
         ("<|channel|>final<|message|>Hi", None),
     ] {
         assert_eq!(waits(sampled).1, stop, "{sampled}");
+        let mut rollout = Rollout::new(encoding(), [user("?")], ExtendOptions::new()).unwrap();
+        let step = rollout.sampled(&tokens(sampled), None).unwrap();
+        assert_eq!(step.is_complete(), stop.is_some_and(|stop| stop != 200_007), "{sampled}");
     }
+}
+
+#[test]
+fn options_of_a_turn_have_what_it_has() {
+    let body = json!({"messages": [], "tools": [{"type": "function", "function": {"name": "f"}}]});
+    let config = Turn::default_config().with_header_style(HeaderStyle::RecipientInRole);
+    let turn = chat_completions::read(&body, &ReadOptions::new().with_config(config)).unwrap();
+    let expected = ExtendOptions::new().with_config(config).with_tools(["functions.f"]);
+    assert_eq!(ExtendOptions::of_turn(&turn), expected);
 }
 
 #[test]

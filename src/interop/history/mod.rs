@@ -250,7 +250,7 @@ impl History {
     pub(super) fn open_last(&mut self) -> bool {
         match self.end_of_last_message() {
             Some(HistoryItem::Said(..)) => true,
-            Some(HistoryItem::Call(call)) if !call.is_answered() => {
+            Some(HistoryItem::Call(call)) => {
                 call.is_cut = true;
                 true
             }
