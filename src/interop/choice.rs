@@ -2,7 +2,6 @@
 
 use super::field::{BodyField, BodyObject};
 use super::names::{ToolId, ToolNames};
-use super::request::Request;
 use super::tools::call_prefill;
 use super::{BuiltinTool, ToolChoice, Unused, UnusedReason};
 use crate::Prefill;
@@ -23,35 +22,6 @@ pub(super) enum Choice {
         tools: Vec<Chosen>,
         required: bool,
     },
-}
-
-/// What a choice may have, and the objects within it.
-const OF_CHOICE: &[&str] = &[
-    "type",
-    "name",
-    "namespace",
-    "function",
-    "custom",
-    "allowed_tools",
-    "mode",
-    "tools",
-    "disable_parallel_tool_use",
-];
-
-impl Request<'_> {
-    /// Lists what a choice has beyond what is read of it, and of the tools within it.
-    pub(super) fn list_others_of_choice(&mut self, choice: &BodyField<'_, '_>) {
-        let Ok(choice) = choice.object() else { return };
-        self.list_others(&choice, OF_CHOICE);
-        let nested = ["function", "custom", "allowed_tools"].into_iter();
-        for nested in nested.filter_map(|key| choice.get(key)) {
-            self.list_others_of_choice(&nested);
-        }
-        let tools = choice.get("tools");
-        for tool in tools.iter().flat_map(|tools| tools.items()).flatten() {
-            self.list_others_of_choice(&tool);
-        }
-    }
 }
 
 /// A tool that a choice names.

@@ -34,6 +34,7 @@ mod history;
 mod names;
 mod nearest;
 mod options;
+mod others;
 mod parts;
 mod prompts;
 mod reply;

@@ -6,7 +6,6 @@
 use super::Unsupported;
 use super::field::{BodyField, BodyObject};
 use super::prompts::PromptForm;
-use super::request::Request;
 use super::texts::Texts;
 use crate::error::Result;
 use crate::json::Value;
@@ -49,45 +48,9 @@ fn payload<'v, 's>(part: &'s BodyObject<'v, '_>) -> BodyField<'v, 's> {
     payload.unwrap_or_else(|| part.field())
 }
 
-/// What a part with a text may have; what is not read has no meaning to the model.
-const OF_TEXT: &[&str] = &[
-    "type",
-    "text",
-    "refusal",
-    "thinking",
-    "reasoning",
-    "id",
-    "index",
-    "annotations",
-    "citations",
-    "logprobs",
-    "signature",
-    "cache_control",
-];
-
-impl Request<'_> {
-    /// Lists what the parts of a content have beyond what is read, of those that are texts. Of others nothing is read.
-    pub(super) fn list_others_of_parts(&mut self, content: &BodyField<'_, '_>) -> Result<()> {
-        if content.at().as_array().is_none() {
-            return Ok(());
-        }
-        for part in content.items()? {
-            if let Some(part) = part.object().ok().filter(has_text) {
-                self.list_others(&part, OF_TEXT);
-            }
-        }
-        Ok(())
-    }
-}
-
-fn has_text(part: &BodyObject<'_, '_>) -> bool {
-    let kind = part.get("type");
-    let kind = kind.as_ref().and_then(|kind| kind.at().as_str()).unwrap_or_default();
-    TEXTS.contains(&kind) || matches!(kind, "refusal" | "thinking" | "reasoning")
-}
-
 /// The types of parts whose text is `text`.
-const TEXTS: [&str; 5] = ["text", "input_text", "output_text", "reasoning_text", "summary_text"];
+pub(super) const TEXTS: [&str; 5] =
+    ["text", "input_text", "output_text", "reasoning_text", "summary_text"];
 
 /// The text of a content: a text, or a list of parts as chat and Responses have them.
 pub(super) fn read_content(content: &BodyField<'_, '_>, rules: PartRules) -> Result<Texts> {

@@ -59,6 +59,12 @@ def test_a_bad_line_is_reported_and_the_others_counted(
     assert line.startswith(f"harmony: error: in:{at + 1}: ")
 
 
+def test_a_row_of_training_is_known(write: Any, harmony: Any) -> None:
+    row = {"instruction": "Double it", "output": "4"}
+    said = harmony("count", write(CHAT, row, CHAT))
+    assert said.err.rstrip().endswith("'tokens'; training rows are read with --format chat")
+
+
 def test_show_goes_on_after_a_bad_line(write: Any, harmony: Any) -> None:
     said = harmony("show", write(CHAT, BAD[1], CHAT))
     assert (said.code, said.out.count("prompt of chat_completions")) == (1, 2)

@@ -77,6 +77,7 @@ def test_keys(keys: str, monkeypatch: pytest.MonkeyPatch) -> None:
         assert refused.json()["error"]["type"] == "authentication_error"
         error = asked(app, CHAT, BODIES[CHAT], **wrong).json()["error"]
         assert error["code"] == "invalid_api_key"
+        assert "send it as `Authorization: Bearer KEY` or" in error["message"]
         for path in ("/v1/models", "/metrics", "/v1/responses/x", "/nothing"):
             assert asked(app, path, **wrong).status == 401
         assert asked(app, "/health", **wrong).status == 200
@@ -696,3 +697,19 @@ async def streams(port: int, count: int) -> dict[bytes, int]:
 def content(stream: bytes) -> list[bytes]:
     """The deltas of a stream, which have neither ids nor times."""
     return [line.partition(b'"choices":')[2] for line in stream.splitlines() if b"choices" in line]
+
+
+@pytest.mark.parametrize(
+    ("path", "meant"),
+    [
+        ("/chat/completions", CHAT),
+        ("/v1/v1/chat/completions", CHAT),
+        ("/v1/message", ANTHROPIC),
+        ("/nothing", None),
+    ],
+)
+def test_an_unknown_path_names_the_one_that_is_meant(path: str, meant: str | None) -> None:
+    app = serve.app(says())
+    error = asked(app, path, BODIES[CHAT]).json()["error"]
+    meant = "" if meant is None else f"; did you mean {meant}?"
+    assert error["message"] == f"no such path: POST {path}{meant}"

@@ -24,6 +24,8 @@ _MOST_REPORTED = 20
 _INDEX = re.compile(r"\[\d+\]")
 _EXAMPLE = re.compile(rb'"(?:labels|mask|loss_mask|prompt_ids)"')
 """Columns of examples that no request has, nor tokens without a mask."""
+_ROW = re.compile(rb'"(?:conversations|instruction|question|query|problem|prompt|chosen)"')
+"""Columns of training rows that no request has."""
 _CHOICES = {
     "chat": "chat_completions",
     "responses": "responses",
@@ -220,7 +222,7 @@ class _Reader:
         from openai_harmony.show.forms import UnknownForm, recognize
 
         if self._form is None:
-            return ""
+            return "; training rows are read with --format chat" if _ROW.search(raw) else ""
         try:
             form = recognize(raw, date=self._date).form
         except UnknownForm:

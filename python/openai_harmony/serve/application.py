@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import replace
@@ -271,6 +272,11 @@ async def _no_such_path(gateway: Gateway, request: Request, error: Exception) ->
     status = error.status_code if isinstance(error, HTTPException) else 500
     reason = "method" if status == 405 else "path"
     text = f"no such {reason}: {request.method} {request.url.path}"
+    if status == 404:
+        # A base URL without its /v1, or with it twice, is what most clients get wrong.
+        paths = [route.path for route in request.app.routes if isinstance(route, Route)]
+        near = difflib.get_close_matches(request.url.path, paths, n=1, cutoff=0.8)
+        text += f"; did you mean {near[0]}?" if near else ""
     response = await gateway.refuse(request, RefusedError(text, status))
     response.headers.update(getattr(error, "headers", None) or {})  # the methods that there are
     return response

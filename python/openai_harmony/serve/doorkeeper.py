@@ -23,6 +23,10 @@ Refuse = Callable[[Request, Exception], Awaitable[Response]]
 _OPEN = ("/health", "/ready", "/live", "/")
 """Paths that need no key: whoever watches over the server asks them."""
 
+_NO_KEY = (
+    "the API key is missing or wrong; send it as `Authorization: Bearer KEY` or `x-api-key: KEY`"
+)
+
 
 class Door:
     """Who is let in, which may change while the server runs."""
@@ -87,7 +91,7 @@ class Doorkeeper:
             # All are compared, so that the time says nothing of which one it is.
             if sum(hmac.compare_digest(given, one) for one in door.keys):
                 return given
-        raise RefusedError("the API key is missing or wrong", 401, code="invalid_api_key")
+        raise RefusedError(_NO_KEY, 401, code="invalid_api_key")
 
     def _refuse_pages(self, headers: Headers) -> None:
         # Clients of HTTP/1.0 may name no host; browsers always do.

@@ -1,0 +1,70 @@
+//! What the objects within a body have beyond what is read of them, which is listed.
+
+use super::field::{BodyField, BodyObject};
+use super::parts::TEXTS;
+use super::request::Request;
+use crate::error::Result;
+
+/// What a part with a text may have; what is not read has no meaning to the model.
+const OF_TEXT: &[&str] = &[
+    "type",
+    "text",
+    "refusal",
+    "thinking",
+    "reasoning",
+    "id",
+    "index",
+    "annotations",
+    "citations",
+    "logprobs",
+    "signature",
+    "cache_control",
+];
+
+/// What a choice may have, and the objects within it.
+const OF_CHOICE: &[&str] = &[
+    "type",
+    "name",
+    "namespace",
+    "function",
+    "custom",
+    "allowed_tools",
+    "mode",
+    "tools",
+    "disable_parallel_tool_use",
+];
+
+impl Request<'_> {
+    /// Lists what the parts of a content have beyond what is read, of those that are texts. Of others nothing is read.
+    pub(super) fn list_others_of_parts(&mut self, content: &BodyField<'_, '_>) -> Result<()> {
+        if content.at().as_array().is_none() {
+            return Ok(());
+        }
+        for part in content.items()? {
+            if let Some(part) = part.object().ok().filter(has_text) {
+                self.list_others(&part, OF_TEXT);
+            }
+        }
+        Ok(())
+    }
+
+    /// Lists what a choice has beyond what is read of it, and of the tools within it.
+    pub(super) fn list_others_of_choice(&mut self, choice: &BodyField<'_, '_>) {
+        let Ok(choice) = choice.object() else { return };
+        self.list_others(&choice, OF_CHOICE);
+        let nested = ["function", "custom", "allowed_tools"].into_iter();
+        for nested in nested.filter_map(|key| choice.get(key)) {
+            self.list_others_of_choice(&nested);
+        }
+        let tools = choice.get("tools");
+        for tool in tools.iter().flat_map(|tools| tools.items()).flatten() {
+            self.list_others_of_choice(&tool);
+        }
+    }
+}
+
+fn has_text(part: &BodyObject<'_, '_>) -> bool {
+    let kind = part.get("type");
+    let kind = kind.as_ref().and_then(|kind| kind.at().as_str()).unwrap_or_default();
+    TEXTS.contains(&kind) || matches!(kind, "refusal" | "thinking" | "reasoning")
+}
