@@ -200,24 +200,25 @@ fn flags_that_are_neither_are_errors() {
 }
 
 /// Names of a data set's own are mapped to those that are read.
+const ANSWERED: &str = "= <|start|>user<|message|>Hi<|end|><|start|>assistant⟦<|channel|>final<|message|>Hello.<|return|>⟧";
+
 #[test]
 fn columns_are_mapped() {
     let rows = [
         (
             json!({"text_in": "Hi", "text_out": "Hello.", "messages": 3}),
             [("prompt", "text_in"), ("completion", "text_out")],
+            "",
         ),
         (
             json!({"chat": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello."}], "x": 1}),
             [("messages", "chat"), ("system", "none")],
+            "\n+ none: rows without the column",
         ),
     ];
-    for (row, map) in rows {
+    for (row, map, note) in rows {
         let options = RowOptions::new().with_format(RowFormat::Chat).with_map(map);
         let batch = render(&encoding(), [row], &options);
-        assert_eq!(
-            outcome(&batch).trim(),
-            "= <|start|>user<|message|>Hi<|end|><|start|>assistant⟦<|channel|>final<|message|>Hello.<|return|>⟧"
-        );
+        assert_eq!(outcome(&batch).trim(), format!("{ANSWERED}{note}"));
     }
 }
