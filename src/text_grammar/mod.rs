@@ -194,6 +194,7 @@ mod tests {
                 "AB\\n\"\\\\[a-c][^/]/",
             ),
             ("start: \"aé\"i /[x]/i", "[aA][éÉ][xX]"),
+            ("start: \"a12b\"i", "[aA]12[bB]"),
             // Lines within a group, and one that is continued.
             ("start: (\"a\"\n  \"bb\")?", "(?:abb)?"),
             ("start: \"a\" \\ \n  \"bb\"", "abb"),
@@ -307,6 +308,32 @@ mod tests {
         let text = Expr::literal;
         let inner = Expr::choice([Expr::concat([text("aa"), Expr::Rule(0)]), text("bb")]);
         assert_eq!(rules.rules, [Expr::concat([text("xx"), inner, text("yy")])]);
+    }
+
+    #[test]
+    fn what_begins_with_itself_does_so_by_way_of_others_too() {
+        for (text, begins) in [
+            ("start: \"q\" start \"x\" start \"y\" | \"w\"", false),
+            ("start: [\"q\"] start \"x\" start \"y\" | \"w\"", true),
+            ("start: b \"x\" start \"y\" | \"z\"\nb: start \"q\" b \"w\" | \"v\"", true),
+            ("start: b \"x\" start \"y\" | \"z\"\nb: \"q\" b \"w\" | \"v\"", false),
+        ] {
+            let rules = lark(text).unwrap().rules().unwrap();
+            assert_eq!(rules.is_left_recursive(), begins, "{text} {rules:?}");
+        }
+    }
+
+    #[test]
+    fn all_texts_but_the_empty_one() {
+        let of = |pattern| regular(GrammarSyntax::Regex, pattern).unwrap();
+        for (pattern, rest) in [
+            ("(?:aa)?(?:bb)?", "aa(?:bb)?|bb"),
+            ("(?:aa)*", "(?:aa)+"),
+            ("aa|(?:bb)?", "aa|bb"),
+            ("aa", "aa"),
+        ] {
+            assert_eq!(of(pattern).without_empty(&|_| false), of(rest), "{pattern}");
+        }
     }
 
     #[test]

@@ -233,6 +233,25 @@ fn what_a_reply_knows_stays() {
 }
 
 #[test]
+fn how_it_ended_stays() {
+    for &dialect in Dialect::ALL {
+        let turn = turn(dialect, &plain_of(dialect));
+        let mut ended = [0, 1].map(|_| begun(&turn, ReplyOptions::new("m")));
+        for reply in &mut ended {
+            reply.feed(&tokens("<|channel|>final<|message|>Hi"), None).unwrap();
+        }
+        ended[0].finish(FinishReason::Stop, Some("END")).unwrap();
+        ended[1].fail("engine gone", 503).unwrap();
+        for reply in ended {
+            let moved = again(&turn, &reply);
+            assert_eq!(moved.response(), reply.response(), "{dialect}");
+            assert_eq!(moved.stop_sequence(), reply.stop_sequence(), "{dialect}");
+            assert_eq!(moved.to_bytes(), reply.to_bytes(), "{dialect}");
+        }
+    }
+}
+
+#[test]
 fn log_probabilities_stay() {
     let turn =
         turn(CHAT, &super::with(plain_of(CHAT), json!({"logprobs": true, "top_logprobs": 1})));

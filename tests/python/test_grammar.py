@@ -614,6 +614,7 @@ def test_references_are_those_of_their_own_tool() -> None:
         ({"minimum": 3, "exclusiveMinimum": True}, '"exclusiveMinimum":3', []),
         ({"minimum": 3, "exclusiveMinimum": False}, '"minimum":3', []),
         ({"minimum": True}, "", ["minimum"]),
+        ({"type": "integer", "multipleOf": 0}, "", ["multipleOf"]),
         ({"type": "string", "format": "date"}, '"format":"date"', []),
     ],
 )

@@ -98,6 +98,16 @@ def test_patches(vocabulary: Any, text: str) -> None:
     assert (engine.try_consume_tokens(tokens) == len(tokens)) == worlds.PATCHES[text]
 
 
+def test_several_tools_share_their_blanks(vocabulary: Any) -> None:
+    import llguidance
+
+    form = {"type": "grammar", "syntax": "regex", "definition": "[0-9]+"}
+    tools = [{"type": "custom", "name": name, "format": form} for name in ("s", "t")]
+    text = TurnGrammar(tools, json_space="any").to_lark()
+    assert text.count("\nBLANKS:") == 1
+    assert not llguidance.LLMatcher(vocabulary, text).get_error()
+
+
 def test_tools_as_both_apis_have_them() -> None:
     form = {"type": "grammar", "syntax": "regex", "definition": "[0-9]+"}
     nested = {"type": "grammar", "grammar": {"syntax": "regex", "definition": "[0-9]+"}}

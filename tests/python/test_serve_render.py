@@ -670,8 +670,9 @@ class TestTexts:
         assert self.more([cut, []]) == self.whole(cut)["choices"][0]["text"]
 
     def test_stop_strings(self) -> None:
-        made = self.whole(tokens("one two"), {"stop": [" t"]}, finish_reason="stop")
-        assert made["choices"][0]["text"] == "one"
+        for stop in (" t", [" t"]):
+            made = self.whole(tokens("one two"), {"stop": stop}, finish_reason="stop")
+            assert made["choices"][0]["text"] == "one"
         body = {
             "stream": True,
             "generate_chunk": {"request_id": "r", "choices": [choice([1])]},

@@ -148,7 +148,7 @@ mod tests {
     fn timestamps_are_in_utc() {
         assert_eq!(timestamp(0), "1970-01-01T00:00:00Z");
         assert_eq!(timestamp(1_751_112_000), "2025-06-28T12:00:00Z");
-        assert_eq!(timestamp(1_751_112_000 + 3_661), "2025-06-28T13:01:01Z");
+        assert_eq!(timestamp(1_751_112_000 + 3_725), "2025-06-28T13:02:05Z");
         assert_eq!(timestamp(u64::MAX), "9999-12-31T23:59:59Z");
     }
 }
