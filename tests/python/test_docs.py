@@ -289,6 +289,19 @@ def test_every_fence_names_its_language(document: Path) -> None:
         assert language in LANGUAGES, f"{named(document)}:{block.line}"
 
 
+def test_every_example_that_needs_a_package_is_run_by_a_test() -> None:
+    """What `fences.py` finds, and the tests of that package run."""
+    sources = [file.read_text(encoding="utf-8") for file in Path(__file__).parent.rglob("*.py")]
+    run = {need for source in sources for need in re.findall(r"fenced\(\s*\"(\w+)\"", source)}
+    needed = {
+        block.language.partition(",")[2]
+        for document in DOCUMENTS
+        for block in blocks(document)
+        if "," in block.language
+    }
+    assert needed == run
+
+
 @pytest.mark.parametrize("document", DOCUMENTS, ids=named)
 def test_links_lead_to_files_and_headings(document: Path) -> None:
     for target in re.findall(r"\]\(([^)\s]+)\)", prose(document).replace("\n", " ")):

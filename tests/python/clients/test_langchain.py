@@ -14,6 +14,8 @@ from langchain_core.messages import HumanMessage, ToolMessage
 from langchain_core.tools import tool
 from langchain_openai import ChatOpenAI
 
+from fences import DOCS, fenced
+
 RESULTS = {"Oslo": "OSLO-SUN", "Bergen": "BERGEN-RAIN"}
 
 
@@ -78,3 +80,10 @@ def test_an_agent(model: Any, asked: list[str]) -> None:
 def test_a_typed_answer(model: Any) -> None:
     typed = model.with_structured_output(City, method="json_schema")
     assert typed.invoke("Answer as JSON") == City(city="Oslo", sunny=True)
+
+
+def test_the_example_of_the_document(url: str) -> None:
+    names: dict[str, Any] = {}
+    example = fenced("langchain", DOCS / "serve.md")
+    exec(example.replace("http://127.0.0.1:8000", url), names)
+    assert names["answer"].text

@@ -15,6 +15,8 @@ from agents.models.openai_chatcompletions import OpenAIChatCompletionsModel
 from agents.models.openai_responses import OpenAIResponsesModel
 from openai import AsyncOpenAI
 
+from fences import DOCS, fenced
+
 RESULTS = {"Oslo": "OSLO-SUN", "Bergen": "BERGEN-RAIN"}
 
 
@@ -72,3 +74,10 @@ def test_goes_on_by_the_servers_store(model: Any) -> None:
 
     first, second = asyncio.run(run())
     assert first == second == '{"city":"Oslo","sunny":true}'
+
+
+def test_the_example_of_the_document(url: str) -> None:
+    names: dict[str, Any] = {}
+    example = fenced("agents", DOCS / "serve.md")
+    exec(example.replace("http://127.0.0.1:8000", url), names)
+    assert names["result"].final_output
