@@ -269,8 +269,23 @@ class TestText:
         assert re.search(r"… 4,8\d\d tokens left out …", said)
         assert "2 + 2?" in said
         many = show.text(chat().messages * 1000, max_tokens=200)
-        assert "messages left out …" in many
         assert len(many) < 2500
+
+    def test_of_many_the_first_and_the_last_stay(self) -> None:
+        said = [
+            Message.from_role_and_content("user", "Hi"),
+            Message.from_role_and_content("assistant", "Yo").with_channel("final"),
+        ]
+        shown = show.text(said * 1000, max_tokens=200)
+        assert re.findall(r"^● (.+) · \d+ tokens$|^… (.+) …$", shown, re.MULTILINE) == [
+            ("0 user", ""),
+            ("1 assistant · final", ""),
+            ("2 user", ""),
+            ("", "1,994 messages left out"),
+            ("1997 assistant · final", ""),
+            ("1998 user", ""),
+            ("1999 assistant · final", ""),
+        ]
 
     def test_marks_of_terminals_are_written_out(self) -> None:
         said = show.text(Message.from_role_and_content("user", "\x1b]0;x\x07 \u202e \r"))
@@ -321,6 +336,11 @@ def test_each_repair_has_a_reason() -> None:
 
 
 class TestHtml:
+    def test_a_single_long_message_is_open(self) -> None:
+        long = Message.from_role_and_content("user", "word " * 3000)
+        assert show.html(long).count("<details ") == show.html(long).count(" open>") == 1
+        assert " open>" not in show.html([long, long])
+
     def test_everything_is_escaped(self) -> None:
         evil = """<script>alert(1)</script><img src=x onerror=alert(2)> " ' </style> &amp;"""
         message = Message.from_role_and_content("assistant", evil)
