@@ -76,7 +76,8 @@ class Conversation(InNotebooks, BaseModel):
         >>> Conversation.from_dict(conversation, strict=True)
         Traceback (most recent call last):
         openai_harmony.errors.UnknownFieldError: messages[0].tool_calls: unknown field (known: \
-role, name, content, channel, recipient, content_type)
+role, name, content, channel, recipient, content_type); requests of OpenAI's API are read by \
+openai_harmony.interop.chat_completions.read and openai_harmony.interop.responses.read
         """
         if isinstance(data, (list, tuple)):
             raise WrongTypeError(

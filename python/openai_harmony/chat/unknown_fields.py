@@ -150,7 +150,8 @@ def _error_text(unknown: Sequence[UnknownField]) -> str:
         for field in unknown[:MOST_AT_ONCE]
     ]
     more = len(unknown) - MOST_AT_ONCE
-    return "; ".join(named) + (f"; and {more} more" if more > 0 else "")
+    named += [f"and {more} more"] if more > 0 else []
+    return "; ".join(named) + chat_hint({field.name: None for field in unknown})
 
 
 def _warning_texts(unknown: Sequence[UnknownField], root: str) -> Iterator[str]:
