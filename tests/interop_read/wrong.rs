@@ -271,8 +271,14 @@ fn paths_and_reasons() {
         (
             CHAT,
             json!({"messages": [], "response_format": {"type": "json_schema"}}),
-            "response_format.type",
-            "json_schema is missing",
+            "response_format.json_schema",
+            "is missing",
+        ),
+        (
+            RESPONSES,
+            json!({"input": "A", "text": {"format": {"type": "json_schema", "shema": {}}}}),
+            "text.format.schema",
+            "is missing",
         ),
         (
             CHAT,
