@@ -261,7 +261,7 @@ def default_of_rust(kind: str, stated: str) -> object:
     [enum] = re.findall(rf"^pub enum {kind} {{\n(.*?)^}}", "\n".join(sources), re.M | re.S)
     [variant] = re.findall(r"#\[default\]\n +(\w+)", enum)
     [words] = re.findall(rf"\s{kind}, \"[^\"]*\":(.*?);", "\n".join(sources), re.M | re.S)
-    [word] = re.findall(rf'"(\w+)" {variant}\b', words)
+    [word] = re.findall(rf'"([^"]+)" {variant}\b', words)
     return word
 
 
@@ -366,7 +366,7 @@ class TestWords:
             found for text in texts for found in re.findall(r"Literal\[(.*?)\]", text, re.S)
         ]
         enums = [one for one in vars(openai_harmony).values() if inspect.isclass(one)]
-        return {frozenset(re.findall(r'"(\w+)"', literal)) for literal in literals} | {
+        return {frozenset(re.findall(r'"([^"]+)"', literal)) for literal in literals} | {
             frozenset(choice.value for choice in one) for one in enums if issubclass(one, Enum)
         }
 
@@ -379,7 +379,7 @@ class TestWords:
             re.MULTILINE | re.DOTALL,
         )
         return {
-            name: frozenset(re.findall(r'"(\w+)" \w+', words))
+            name: frozenset(re.findall(r'"([^"]+)" \w+', words))
             for block in blocks
             for name, words in re.findall(r'(\w+), "[^"]*":(.*?);', block, re.DOTALL)
         }

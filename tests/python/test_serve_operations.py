@@ -187,6 +187,49 @@ def test_completions_are_passed_on() -> None:
     assert (refused.status, refused.json()["error"]["type"]) == (501, "server_error")
 
 
+OF_SAMPLING = {"min_tokens": 3, "ignore_eos": True, "bad_words": ["no"]}
+OF_REQUESTS = {
+    "cache_salt": "salt",
+    "priority": -1,
+    "kv_transfer_params": {"a": [1]},
+    "ec_transfer_params": {"b": None},
+}
+OF_ENGINES = {**OF_SAMPLING, **OF_REQUESTS, "stop_token_ids": [5]}
+
+
+def told(form: str, paths: dict[str, Any], path: str) -> dict[str, Any]:
+    """What an engine is asked if a body has all fields that only engines understand."""
+
+    async def run() -> dict[str, Any]:
+        async with running(paths) as fake:
+            app = serve.app(f"{form}={fake.url}")
+            answer = await ask(app, path, {**BODIES[path], **OF_ENGINES})
+            assert answer.status == 200, answer.body
+            await app.state.gateway.engine.aclose()
+            return fake.asked[-1][1]
+
+    return asyncio.run(run())
+
+
+@pytest.mark.parametrize("path", BODIES)
+def test_what_only_engines_understand_is_passed_on(path: str) -> None:
+    asked = told("vllm", fake_engines.vllm(tokens(HELLO)), path)
+    assert {name: asked[name] for name in OF_REQUESTS} == OF_REQUESTS
+    sampling = asked["sampling_params"]
+    assert {name: sampling[name] for name in OF_SAMPLING} == OF_SAMPLING
+    assert sampling["stop_token_ids"] == [200002, 200012, 5]
+    asked = told("vllm", fake_engines.vllm(tokens(HELLO), generates=False), path)
+    assert {name: asked[name] for name in OF_ENGINES} == {
+        **OF_ENGINES,
+        "stop_token_ids": [200002, 200012, 5],
+    }
+    sampling = told("sglang", fake_engines.sglang(tokens(HELLO), cumulative=True), path)[
+        "sampling_params"
+    ]
+    assert (sampling["min_new_tokens"], sampling["ignore_eos"]) == (3, True)
+    assert sampling["stop_token_ids"] == [200002, 200012, 5]
+
+
 def test_health_of_an_engine_that_comes_later(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(health, "_SECONDS", 0)
 

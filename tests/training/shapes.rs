@@ -42,7 +42,8 @@ fn format(word: &str) -> RowFormat {
         "preference" => RowFormat::Preference,
         "anthropic" => RowFormat::Anthropic,
         "responses" => RowFormat::Responses,
-        _ => RowFormat::Harmony,
+        "harmony" => RowFormat::Harmony,
+        _ => panic!("no format: {word}"),
     }
 }
 

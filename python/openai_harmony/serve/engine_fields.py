@@ -69,7 +69,9 @@ OF_SAMPLING: dict[str, _Kind] = {
 }
 """Those that say how to sample."""
 
-OF_REQUESTS: dict[str, _Kind] = dict(zip(REQUEST_FIELDS, (_SALT, _NUMBER, _OBJECT, _OBJECT)))
+OF_REQUESTS: dict[str, _Kind] = dict(
+    zip(REQUEST_FIELDS, (_SALT, _NUMBER, _OBJECT, _OBJECT), strict=True)
+)
 """Those that say how an engine treats the request."""
 
 OF_RENDERING: dict[str, _Kind] = {

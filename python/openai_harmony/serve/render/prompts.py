@@ -125,7 +125,6 @@ def _request(
     parse_context: bytes = b"null",
 ) -> bytes:
     """A request's JSON. What is JSON already is put at both ends: no Python list of it is made."""
-    passed = engine_fields(body, OF_REQUESTS)
     members = {
         "request_id": identity,
         "token_offsets": None,
@@ -138,10 +137,9 @@ def _request(
         "output_mode": "tokens",
         "stream": stream,
         "stream_options": given.get("stream_options") if stream else None,
-        "cache_salt": passed.get("cache_salt"),
-        "priority": passed.get("priority", 0),
-        "kv_transfer_params": passed.get("kv_transfer_params"),
-        "ec_transfer_params": passed.get("ec_transfer_params"),
+        **dict.fromkeys(OF_REQUESTS),
+        "priority": 0,
+        **engine_fields(body, OF_REQUESTS),
     }
     inner = _json(members)[1:-1]
     return b'{"token_ids":%b,%b,"parse_context":%b}' % (prompt, inner, parse_context)
