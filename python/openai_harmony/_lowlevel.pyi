@@ -1541,6 +1541,24 @@ class Reply:
             b'{"error":"the engine broke off"}\n'
         """
 
+    def response_bytes(self) -> bytes:
+        """``response`` as JSON, with all digits of the numbers in calls.
+
+        Returns:
+            The bytes on the wire.
+
+        Raises:
+            RuntimeError: Another thread is using the reply.
+
+        Example:
+            >>> from openai_harmony.interop import chat_completions
+            >>> turn = chat_completions.read({"messages": [{"role": "user", "content": "2 + 2?"}]})
+            >>> reply = turn.reply(encoding, model="gpt-oss-20b")
+            >>> _ = reply.feed([200005, 17196, 200008, 19, 13, 200002]), reply.finish("stop")
+            >>> b'"content":"4."' in reply.response_bytes()
+            True
+        """
+
     def response(self) -> dict[str, Any]:
         """The whole answer, for a request that asked for no stream.
 

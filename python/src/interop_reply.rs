@@ -108,7 +108,7 @@ impl PyReply {
                 })?;
                 Reply::from_bytes(turn, &encoding, saved.as_bytes(), options)
             }
-            None => turn.reply(&encoding, options),
+            None => released_if(py, true, || turn.reply(&encoding, options)),
         };
         failed.check()?;
         let reply = reply.map_err(|error| raised(py, &error))?;
@@ -205,6 +205,16 @@ impl PyReply {
         let saved = self.lock()?.to_bytes();
         self.check()?;
         Ok(PyBytes::new(py, &saved))
+    }
+
+    #[doc = text!(Reply.response_bytes)]
+    fn response_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let mut bytes = Vec::new();
+        {
+            let reply = &*self.lock()?;
+            released_if(py, true, || reply.response_into(&mut bytes));
+        }
+        Ok(PyBytes::new(py, &bytes))
     }
 
     #[doc = text!(Reply.response)]
@@ -332,17 +342,19 @@ impl PyReply {
         let logprobs = logprobs.map(logprobs::read).transpose()?;
         let result = {
             let reply = &mut *self.lock()?;
-            released_if(py, ids.len() >= MANY_TOKENS, || feed(reply, &ids, logprobs.as_deref()))
+            // The first event of Responses has what was asked, megabytes perhaps.
+            let much = ids.len() >= MANY_TOKENS || reply.usage().completion_tokens == 0;
+            released_if(py, much, || feed(reply, &ids, logprobs.as_deref()))
         };
         self.check()?;
         result.map_err(|error| raised(py, &error))
     }
 
-    fn finish_with<T>(
+    fn finish_with<T: Send>(
         &self,
         reason: &Bound<'_, PyAny>,
         stop_sequence: Option<&Bound<'_, PyAny>>,
-        finish: impl FnOnce(&mut Reply, FinishReason, Option<&str>) -> Result<T>,
+        finish: impl FnOnce(&mut Reply, FinishReason, Option<&str>) -> Result<T> + Send,
     ) -> PyResult<T> {
         let py = reason.py();
         let reason =
@@ -351,21 +363,27 @@ impl PyReply {
             .map(string)
             .transpose()
             .map_err(|invalid| invalid.inside("stop_sequence").raised(py))?;
-        let finished = finish(&mut *self.lock()?, reason, stop_sequence.as_deref());
+        let finished = {
+            let reply = &mut *self.lock()?;
+            released_if(py, true, || finish(reply, reason, stop_sequence.as_deref()))
+        };
         self.check()?;
         finished.map_err(|error| raised(py, &error))
     }
 }
 
 impl PyReply {
-    fn fail_with<T>(
+    fn fail_with<T: Send>(
         &self,
         message: &Bound<'_, PyAny>,
-        fail: impl FnOnce(&mut Reply, &str) -> Result<T>,
+        fail: impl FnOnce(&mut Reply, &str) -> Result<T> + Send,
     ) -> PyResult<T> {
         let py = message.py();
         let message = string(message).map_err(|invalid| invalid.inside("message").raised(py))?;
-        let failed = fail(&mut *self.lock()?, &message);
+        let failed = {
+            let reply = &mut *self.lock()?;
+            released_if(py, true, || fail(reply, &message))
+        };
         self.check()?;
         failed.map_err(|error| raised(py, &error))
     }

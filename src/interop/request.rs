@@ -107,6 +107,8 @@ impl Dialect {
 
 /// The field that has the system prompt, where it is no message.
 const SYSTEM: &str = "system";
+/// Fields that are compared with the known ones to find out what is meant: a body can have thousands.
+const MOST_COMPARED: usize = 64;
 
 /// What the place of a message among the others decides.
 #[derive(Debug, Clone, Copy)]
@@ -220,8 +222,10 @@ impl<'o> Request<'o> {
         known: &[&str],
         reason: &UnusedReason,
     ) {
-        self.unused.extend(object.others(known).map(|field| {
-            let meant = field.key().and_then(|key| nearest(key, known));
+        let compared = MOST_COMPARED.saturating_sub(self.unused.len());
+        self.unused.extend(object.others(known).enumerate().map(|(at, field)| {
+            let key = field.key().filter(|_| at < compared);
+            let meant = key.and_then(|key| nearest(key, known));
             let misspelt = meant.map(|meant| UnusedReason::Misspelt(meant.to_owned()));
             field.unused(misspelt.unwrap_or_else(|| reason.clone()))
         }));

@@ -265,16 +265,20 @@ def body(**fields: Any) -> Body:
     return Body(json.dumps(fields).encode())
 
 
+def answered(identity: str) -> bytes:
+    return json.dumps({"id": identity, "output": []}).encode()
+
+
 def items(found: Body) -> Any:
     return json.loads(found.json() or b"")
 
 
 def test_age(url: str) -> None:
     store = Store(url, days=1)
-    response = {"id": "resp_1", "output": []}
+    response = answered("resp_1")
     store.keep("", body(input="x"), response)
     following = body(input="y", previous_response_id="resp_1")
-    store.keep("", following, {"id": "resp_2", "output": []})
+    store.keep("", following, answered("resp_2"))
     hours = 3600
     with store._engine.begin() as connection:
         table = "UPDATE harmony_responses SET used = {} WHERE id = '{}'"
@@ -291,7 +295,7 @@ def test_age(url: str) -> None:
         connection.execute(sqlalchemy.text(old))
     assert store.response("", "resp_1") is None
     store._purged = 0
-    store.keep("", body(input="z"), {"id": "resp_3", "output": []})
+    store.keep("", body(input="z"), answered("resp_3"))
     with store._engine.begin() as connection:
         for table in ("harmony_responses", "harmony_items"):
             count = connection.execute(sqlalchemy.text(f"SELECT count(*) FROM {table}")).scalar()
@@ -304,7 +308,7 @@ def test_a_chain_that_many_continue(url: str) -> None:
     store = Store(url, days=30)
     for at in range(13):
         previous = {"previous_response_id": f"resp_{at - 1}"} if at else {}
-        store.keep("", body(input=f"turn {at}", **previous), {"id": f"resp_{at}", "output": []})
+        store.keep("", body(input=f"turn {at}", **previous), answered(f"resp_{at}"))
     with store._engine.begin() as connection:  # all of it has to be written anew
         connection.execute(
             sqlalchemy.text(f"UPDATE harmony_responses SET used = {time.time() - 7200}")
@@ -313,7 +317,7 @@ def test_a_chain_that_many_continue(url: str) -> None:
     def go_on(at: int) -> int:
         made = store.history("", "resp_12")
         following = body(input="more", previous_response_id="resp_12")
-        store.keep("", following, {"id": f"resp_more_{at}", "output": []})
+        store.keep("", following, answered(f"resp_more_{at}"))
         return len(items(made))
 
     with ThreadPoolExecutor(24) as pool:

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 from openai_harmony.interop.reply import Chunk, FinishReason, Reply
 from openai_harmony.serve.engines.engine import EngineError, Logprobs, Sampled
 from openai_harmony.serve.sampling import Begun
+from openai_harmony.serve.threads import in_thread
 
+Made = TypeVar("Made")
 Shape = Callable[[Chunk], Chunk]
 """From a chunk of an API to that of another which it serves, too: Ollama's chat and generate."""
 GoOn = Callable[[list[int], list[int]], AsyncGenerator[Sampled, None]]
-Keep = Callable[[dict[str, Any]], Awaitable[None]]
-"""Stores a response; an exception says that it could not."""
+Keep = Callable[[Reply], Awaitable[None]]
+"""Stores the response of an answer; an exception says that it could not."""
 
 _UP_TO_AUTHOR = 3
 """How many of the forced tokens are ``<|end|><|start|>assistant``."""
@@ -37,6 +41,8 @@ class Answer:
     go_on: GoOn | None = None
     """How sampling continues after the tokens so far, with tokens that end a thought, where a
     thinking budget may stop it; ``None`` once it has."""
+    is_large: bool = False
+    """Whether what was asked is large: Responses repeats it in its first event and the last."""
     needs_call: bool = False
     """Whether a call has to follow a thought that the budget ends, and no answer."""
     broke: EngineError | None = None
@@ -54,6 +60,8 @@ class Answer:
         (tokens, reason, logprobs), rest = self.begun
         reply = self.reply
         try:
+            if self.is_large and (data := await in_thread(feed, [], None)):
+                yield data
             while reason is None:
                 if data := feed(tokens, logprobs):
                     yield data
@@ -75,7 +83,7 @@ class Answer:
         self.reason = reason
         data = feed(tokens, logprobs)
         if ends:
-            data += self.failed(self.broke) if self.broke else await self._last(reason)
+            data += await (self.failed(self.broke) if self.broke else self._last(reason))
         if data:
             yield data
 
@@ -85,39 +93,48 @@ class Answer:
         # After <|start|>assistant the grammar sees to the call.
         return forced[:_UP_TO_AUTHOR] if self.needs_call else forced
 
-    async def whole(self) -> dict[str, Any]:
-        """The response. ``EngineError`` if the engine broke off: clients ask again."""
+    async def whole(self) -> None:
+        """Samples up to the end. ``EngineError`` if the engine broke off: clients ask again."""
         async for _ in self.pieces():
             pass
         if self.broke is not None:
             raise self.broke
-        return self.response()
+
+    async def response_bytes(self) -> bytes:
+        """The response as JSON, once it is complete."""
+        if self.shape is not None:
+            return json.dumps(self.response(), ensure_ascii=False).encode()
+        return await self._made(self.reply.response_bytes)
 
     def response(self) -> dict[str, Any]:
         """The response, once it is complete."""
         response = self.reply.response()
         return self.shape(response) if self.shape else response
 
-    def failed(self, error: EngineError) -> bytes:
+    async def failed(self, error: EngineError) -> bytes:
         """What ends the stream of an answer that cannot be completed."""
         self.reason = "abort"
         if self.shape is None:
-            return self.reply.fail_bytes(str(error), error.status)
+            return await self._made(partial(self.reply.fail_bytes, str(error), error.status))
         return b"".join(map(self._frame, self.reply.fail(str(error), error.status)))
 
     async def _last(self, reason: FinishReason) -> bytes:
         if self.keep is None and self.shape is None:
-            return self.reply.finish_bytes(reason)
-        chunks = self.reply.finish(reason)
+            return await self._made(partial(self.reply.finish_bytes, reason))
+        chunks = await self._made(partial(self.reply.finish, reason))
         if self.keep is not None:
             try:
                 # Before the client learns that it is complete, so that its next request finds it.
-                await self.keep(self.reply.response())
+                await self.keep(self.reply)
             except Exception as error:
                 _LOG.error("%s: %s", _NOT_STORED, getattr(error, "reason", error))
                 self.broke = EngineError(_NOT_STORED, 503)
                 chunks = [*chunks[:-1], failed_after_all(chunks[-1], _NOT_STORED)]
-        return b"".join(map(self._frame, chunks)) + self.reply.frame()
+        data = await self._made(lambda: b"".join(map(self._frame, chunks)))
+        return data + self.reply.frame()
+
+    async def _made(self, work: Callable[[], Made]) -> Made:
+        return await in_thread(work) if self.is_large else work()
 
     def _shaped(self, tokens: list[int], logprobs: Logprobs | None) -> bytes:
         return b"".join(map(self._frame, self.reply.feed(tokens, logprobs)))
@@ -158,7 +175,7 @@ async def side_by_side(answers: list[Answer]) -> AsyncGenerator[bytes, None]:
                 continue
             running -= 1
             if found.broke is not None:
-                yield found.failed(found.broke)
+                yield await found.failed(found.broke)
                 return
             chunks = found.reply.finish(found.reason or "stop")
             usages += [chunk for chunk in chunks if not chunk["choices"]]

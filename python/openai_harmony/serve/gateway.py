@@ -17,6 +17,7 @@ from openai_harmony.encoding import HarmonyEncodingName, load_harmony_encoding
 from openai_harmony.errors import PromptTooLongError
 from openai_harmony.interop import Body
 from openai_harmony.interop.error_body import Api, error_body
+from openai_harmony.interop.reply import Reply
 from openai_harmony.interop.turn import Turn
 from openai_harmony.serve.answers import (
     Answer,
@@ -83,6 +84,8 @@ class Prepared:
     grammar: Constraint | None
     asked: list[SampleRequest]
     """For each answer."""
+    is_large: bool = False
+    """Whether its answers take threads, as reading it did."""
     too_long: PromptTooLongError | None = None
     """Why nothing can be asked."""
 
@@ -203,7 +206,7 @@ class Gateway:
             if call.api != "responses" or not record.stream:
                 raise error
             record.error = str(error)
-            return self._too_long(prepared.turn, error)
+            return await in_thread(self._too_long, prepared.turn, error)
         limit = self.settings.request_timeout
         beginning = self._begin(prepared, body, call)
         record.answers = await until_gone(gone, beginning, limit, self.ending)
@@ -215,7 +218,7 @@ class Gateway:
             # From here on the stream holds the place.
             return self._stream(record, gone, stack.pop_all())
         whole = self._whole(record.answers)
-        return JSONResponse(await until_gone(gone, whole, limit, self.ending))
+        return await until_gone(gone, whole, limit, self.ending)
 
     async def _place(self, request: Request, stack: AsyncExitStack) -> asyncio.Future[None]:
         """Waits until the request may be answered; then what tells that its client has gone."""
@@ -241,7 +244,7 @@ class Gateway:
         stack.push_async_callback(parts.aclose)
         parts = _until_broken(parts, kind, record)
         ended = partial(self._ended, record, stack.pop_all())
-        return self._streaming(parts, kind, gone, ended, lambda _: b"", status)
+        return self._streaming(parts, kind, gone, ended, _nothing, status)
 
     def _refused(self, record: Record, error: Exception) -> Response:
         record.error = str(getattr(error, "reason", error))
@@ -276,9 +279,10 @@ class Gateway:
     async def _prepared(
         self, call: Call, body: Body, size: int, headers: dict[str, str]
     ) -> Prepared:
-        return await _worked(call, body, size, partial(self._prepare, call, body, headers))
+        work = partial(self._prepare, call, body, headers, not is_quick(body, size))
+        return await _worked(call, body, size, work)
 
-    def _prepare(self, call: Call, body: Body, headers: dict[str, str]) -> Prepared:
+    def _prepare(self, call: Call, body: Body, headers: dict[str, str], is_large: bool) -> Prepared:
         turn = call.read(body)
         prompt = array("I")
         most = self.settings.max_output_tokens, self.settings.max_answers
@@ -288,8 +292,8 @@ class Gateway:
             given = engine_fields(body, {**OF_SAMPLING, **OF_REQUESTS})
             asked = requests(self.engine, turn, prompt, *most, grammar, given, headers)
         except PromptTooLongError as error:
-            return Prepared(turn, prompt, None, [], error)
-        return Prepared(turn, prompt, grammar, asked)
+            return Prepared(turn, prompt, None, [], is_large, error)
+        return Prepared(turn, prompt, grammar, asked, is_large)
 
     def _count(self, call: Call, body: Body) -> int:
         return len(self._prompt(call.read(body)))
@@ -318,21 +322,26 @@ class Gateway:
         if grammar is not None:
             self._warn_of_engine()
             self.journal.loosened(grammar.loosened)
-        first = turn.reply(self.encoding, **options)
-        replies = [first]
-        if len(asked) > 1:
-            same = first.response()
-            options |= {"id": same["id"], "created": same["created"]}
-            replies += [
-                turn.reply(self.encoding, index=index, **options) for index in range(1, len(asked))
-            ]
+        make = partial(self._replies, turn, len(asked), options)
+        replies = await in_thread(make) if prepared.is_large else make()
         keep = call.keep(turn, body)
         answers = [Answer(reply, one, call.shape, keep) for reply, one in zip(replies, begun)]
+        for answer in answers:
+            answer.is_large = prepared.is_large
         if budget is not None:
             for answer, one_asked in zip(answers, asked):
                 answer.go_on = partial(go_on, self.engine, one_asked)
                 answer.needs_call = grammar is not None and grammar.needs_call
         return answers
+
+    def _replies(self, turn: Turn, count: int, options: dict[str, Any]) -> list[Reply]:
+        first = turn.reply(self.encoding, **options)
+        if count == 1:
+            return [first]
+        same = first.response()
+        options = {**options, "id": same["id"], "created": same["created"]}
+        more = range(1, count)
+        return [first, *(turn.reply(self.encoding, index=index, **options) for index in more)]
 
     def _warn_of_engine(self) -> None:
         """Says once that the engine leaves it to the model to keep what requests promise."""
@@ -349,8 +358,8 @@ class Gateway:
     ) -> Response:
         first, *more = record.answers
 
-        def abort(error: TooSlowError) -> bytes:
-            return first.failed(EngineError(str(error), error.status))
+        async def abort(error: TooSlowError) -> bytes:
+            return await first.failed(EngineError(str(error), error.status))
 
         pieces = side_by_side(record.answers) if more else first.pieces()
         ended = partial(self._ended, record, stack)
@@ -362,7 +371,7 @@ class Gateway:
         kind: str,
         gone: asyncio.Future[None],
         ended: Callable[[bool], Awaitable[None]],
-        abort: Callable[[TooSlowError], bytes],
+        abort: Callable[[TooSlowError], Awaitable[bytes]],
         status: int = 200,
     ) -> Response:
         settings = self.settings
@@ -375,7 +384,7 @@ class Gateway:
         record.client_left = not there
         await stack.aclose()
 
-    async def _whole(self, answers: list[Answer]) -> dict[str, Any]:
+    async def _whole(self, answers: list[Answer]) -> Response:
         tasks = [asyncio.ensure_future(answer.whole()) for answer in answers]
         try:
             await asyncio.gather(*tasks)
@@ -383,7 +392,13 @@ class Gateway:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-        return joined(answers)
+        if len(answers) > 1:
+            return JSONResponse(joined(answers))
+        return Response(await answers[0].response_bytes(), media_type="application/json")
+
+
+async def _nothing(_: object) -> bytes:
+    return b""
 
 
 async def _until_broken(

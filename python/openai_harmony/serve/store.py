@@ -128,12 +128,13 @@ class Store:
         with _errors(), self._engine.connect() as connection:
             connection.execute(sql.select(_RESPONSES.c.id).limit(1)).all()
 
-    def keep(self, owner: str, body: Body, response: dict[str, Any]) -> None:
-        """Stores a response with what was asked."""
-        identity = response["id"]
+    def keep(self, owner: str, body: Body, response: bytes) -> None:
+        """Stores a response, as JSON, with what was asked."""
+        answered = Body(response)
+        identity = answered.text("id")
         asked = input_of(body)
-        said = response["output"]
-        items = [*asked, *((item.get("id"), item["type"], json.dumps(item)) for item in said)]
+        said = answered.items("output")
+        items = [*asked, *((item_id, kind, item.decode()) for item_id, kind, item in said)]
         rows = [
             {"response": identity, "position": at, "id": item_id, "item": item}
             for at, (item_id, kind, item) in enumerate(items)
@@ -145,7 +146,7 @@ class Store:
             "used": time.time(),
             "previous": body.text("previous_response_id"),
             "input": f"[{','.join(item for _, _, item in asked)}]",
-            "response": json.dumps(response),
+            "response": response.decode(),
         }
 
         def insert(connection: sql.Connection) -> None:

@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from openai_harmony.interop import Body, responses
+from openai_harmony.interop.reply import Reply
 from openai_harmony.interop.turn import Turn
 from openai_harmony.serve.answers import Keep
 from openai_harmony.serve.gateway import Call, Gateway
@@ -102,8 +103,8 @@ class StoredResponses:
         if store is None or not turn.store:
             return None
 
-        async def keep(response: dict[str, Any]) -> None:
-            await in_thread(store.keep, owner, body, response)
+        async def keep(reply: Reply) -> None:
+            await in_thread(lambda: store.keep(owner, body, reply.response_bytes()))
 
         return keep
 

@@ -91,7 +91,7 @@ class Stream(Response):
         timeout: float,
         unread: float,
         ending: Ending,
-        abort: Callable[[TooSlowError], bytes],
+        abort: Callable[[TooSlowError], Awaitable[bytes]],
         ended: Callable[[bool], Awaitable[None]],
     ) -> None:
         """For these pieces.
@@ -157,7 +157,8 @@ class Stream(Response):
         """Ends the stream early; whether the client takes the last piece."""
         unsent = self._unsent
         try:
-            await asyncio.wait_for(self._last(send, unsent + self._abort(error)), _LAST_SECONDS)
+            piece = unsent + await self._abort(error)
+            await asyncio.wait_for(self._last(send, piece), _LAST_SECONDS)
         except asyncio.TimeoutError:
             return False
         return True

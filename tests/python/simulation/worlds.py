@@ -25,7 +25,7 @@ from typing import Any
 import sqlalchemy
 
 from openai_harmony import serve
-from openai_harmony.serve import bodies, gateway, health, stored
+from openai_harmony.serve import answers, bodies, gateway, health, stored
 from openai_harmony.serve.bodies import LARGE, Bodies, is_quick
 from openai_harmony.serve.engines import connect, http
 from openai_harmony.serve.gateway import Gateway
@@ -210,7 +210,7 @@ def simulated(world: Callable[[], World]) -> Iterator[None]:
         assert inside or is_quick(body, len(body.json())), "a body of much work on the event loop"
         return prepare(self, call, body, *more)
 
-    modules = (bodies, gateway, health, stored, http)
+    modules = (answers, bodies, gateway, health, stored, http)
     before = [module.in_thread for module in modules]
     for module in modules:
         module.in_thread = in_thread  # type: ignore[attr-defined]
