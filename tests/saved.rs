@@ -180,6 +180,8 @@ fn other_bytes_are_refused() {
         assert_eq!(changed("reported", reported), "its tokens leave another message open");
     }
     assert_eq!(changed("tokens", json!([])), "its tokens leave another message open");
+    let unasked = "nothing was there to report before its tokens";
+    assert_eq!(changed("is_unasked", json!(true)), unasked);
     old["version"] = json!(5);
     old["config"] =
         json!({"strict": true, "tools": ["a b"], "prefill": null, "spelled_markers": false});
@@ -217,6 +219,13 @@ proptest! {
             let Ok(saved) = parser.to_checkpoint() else { continue };
             let saved = changed_at(&saved, at, &digit);
             if let Ok(mut parser) = StreamableParser::from_bytes(encoding(), &saved) {
+                // What is taken is kept; fewer tokens may be held.
+                let place = |bytes: &[u8]| {
+                    let saved: Value = serde_json::from_slice(bytes).unwrap();
+                    ["given_role", "messages", "stop_token", "is_unasked", "fed", "spelled"]
+                        .map(|key| saved["read"]["Checkpoint"][key].clone())
+                };
+                prop_assert_eq!(place(&parser.to_checkpoint().unwrap()), place(&saved));
                 let _ = (parser.feed(&more), parser.feed(&[]), parser.process_eos().is_ok());
                 let _ = (seen(&parser), parser.finish());
             }

@@ -1366,7 +1366,9 @@ class Reply:
 
         What is sent from then on is the same. What was sent before is not in the reply that
         ``from_bytes`` makes of it: its response, messages, repairs and calls are those since.
-        A call that has begun is kept in full, and with Anthropic's API a thought.
+        What is not sent yet is kept in full: a header that has not ended, a call that is held back
+        until it is complete, one for a built-in tool of the server, a custom tool's object whose
+        input does not come first. So is, with Anthropic's API, a thought.
 
         Returns:
             JSON with a version: about a kilobyte, however much was said.

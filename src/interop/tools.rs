@@ -258,6 +258,9 @@ pub(super) fn arguments_in_harmony(tool: &Tool, arguments: String) -> String {
 /// What a call without arguments is given.
 pub(super) const NO_ARGUMENTS: &str = "{}";
 
+/// Arguments that nothing after them makes an object.
+pub(super) const NO_OBJECT: &str = "]";
+
 /// A call's arguments: text byte for byte, but an empty one as no arguments; an object as compact JSON. Where an API's
 /// arguments are an object (`objects_only`), the text of one is taken too, since some clients send on what was streamed;
 /// other text would not be what any call of the API had.

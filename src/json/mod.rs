@@ -1,17 +1,19 @@
 //! The one form of JSON that others give: a [`Tape`].
 //!
-//! `lex` writes the tape of a text, the Python binding that of objects, and [`Tape::tree`] that of a
+//! `lex` writes the tape of a text, of whose beginning `prefix` makes a short one, the Python binding that of objects, and [`Tape::tree`] that of a
 //! `serde_json::Value`. Numbers are text on it, so that integers of any length, and the digits that a model wrote, are
 //! what they were. [`Value`] is what is at a place [`At`] it.
 
 mod lex;
 mod number;
+mod prefix;
 mod tape;
 
 pub(crate) use lex::NotNumbers;
 #[cfg(feature = "training")]
 pub(crate) use number::is_not_a_number;
 pub(crate) use number::read as read_number;
+pub(crate) use prefix::shortest_prefix;
 pub(crate) use tape::{Array, Object};
 pub use tape::{At, Tape, Value};
 

@@ -90,7 +90,8 @@ impl StreamableParser {
     ///
     /// [`InvalidState`](crate::ErrorKind::InvalidState) for what is not a checkpoint of such a parser.
     pub(crate) fn resume(&mut self, from: Checkpoint) -> Result<()> {
-        if !from.is_possible(self.strict, self.spelling.is_read) {
+        let has_events = !from.is_unasked || !self.events.is_empty();
+        if !has_events || !from.is_possible(self.strict, self.spelling.is_read) {
             return Err(invalid("its parts do not belong together"));
         }
         if !from.is_unasked {

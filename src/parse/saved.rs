@@ -160,6 +160,9 @@ impl StreamableParser {
                 }
                 parser.report_again(reported)?;
                 if is_unasked {
+                    if first.is_empty() {
+                        return Err(invalid("nothing was there to report before its tokens"));
+                    }
                     parser.events = first;
                 }
             }

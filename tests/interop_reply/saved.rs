@@ -108,18 +108,63 @@ fn responses_have_no_checkpoint() {
     assert!(error.to_string().contains("use to_bytes"), "{error}");
 }
 
+/// Whatever a model says without end, what was sent of it is not kept. A header is sent once it has ended.
 #[test]
 fn a_checkpoint_does_not_grow() {
-    let turn = turn(CHAT, &super::with(plain_of(CHAT), json!({"logprobs": true})));
-    let mut reply = begun(&turn, ReplyOptions::new("m"));
-    reply.feed(&tokens(THOUGHT), None).unwrap();
-    reply.feed(&tokens("<|start|>assistant<|channel|>final<|message|>"), None).unwrap();
-    let mut sizes = Vec::new();
-    for _ in 0..3 {
-        reply.feed(&vec![12_194; 10_000], Some(&vec![Some((-1.0).into()); 10_000])).unwrap();
-        sizes.push(reply.to_checkpoint().unwrap().len());
+    let tools = json!([
+        {"type": "function", "function": {"name": "get_weather"}},
+        {"type": "custom", "custom": {"name": "shell"}},
+    ]);
+    let body = json!({"logprobs": true, "stop": ["END"], "tools": tools});
+    let turn = turn(CHAT, &super::with(plain_of(CHAT), body));
+    let weather = "<|channel|>commentary to=functions.get_weather <|constrain|>json<|message|>";
+    let shell = "<|channel|>commentary to=functions.shell <|constrain|>json<|message|>";
+    let after = "<|start|>assistant<|channel|>final<|message|>";
+    let rows = [
+        ("<|channel|>analysis<|message|>", " word"),
+        (&[THOUGHT, after].concat()[..], " word"),
+        (&[THOUGHT, after].concat(), " EN"),
+        (&[THOUGHT, after].concat(), "\u{e9}\u{1f600}"),
+        (&[weather, "{\"city\": \"Os"].concat(), "lo, Berg\\u00e9\\n"),
+        (&[weather, "{\"days\": [0"].concat(), ", {\"a\": [1.5, true]}"),
+        (weather, "no object "),
+        (weather, "\n "),
+        (&[weather, "[1"].concat(), ", 1"),
+        (&[shell, "{\"input\": \""].concat(), "echo \\\"é\\\"\\n"),
+        (&[shell, "{\"input\": \"print(\"a\") "].concat(), "\"b\" "),
+        (shell, "ls -l "),
+        ("", " word"),
+        ("<|start|>assistant", " word"),
+        ("<|channel|>analysis", " word"),
+        ("", "<|start|>"),
+        ("", "<|start|>user<|message|>Hi<|end|>"),
+        ("", "<|start|>assistant<|channel|>final<|message|>Hi<|end|>"),
+        (
+            "",
+            "<|start|>assistant<|channel|>commentary to=functions.get_weather<|message|>{}<|call|>",
+        ),
+    ];
+    let mut grown = Vec::new();
+    for (begin, more) in rows {
+        let mut reply = begun(&turn, ReplyOptions::new("m"));
+        let feed = |reply: &mut Reply, tokens: &[u32]| {
+            reply.feed(tokens, Some(&vec![Some((-1.0).into()); tokens.len()])).unwrap();
+        };
+        feed(&mut reply, &tokens(begin));
+        let more = tokens(&more.repeat(500));
+        let mut sizes = Vec::new();
+        for _ in 0..10 {
+            for piece in more.chunks(97) {
+                feed(&mut reply, piece);
+                reply = from_checkpoint(&turn, &reply);
+            }
+            sizes.push(reply.to_checkpoint().unwrap().len());
+        }
+        if sizes[9] > sizes[0] + 40 || sizes[9] >= 1_800 {
+            grown.push(format!("{begin} {sizes:?}"));
+        }
     }
-    assert!(sizes[2] <= sizes[0] + 8 && sizes[2] < 1_500, "{sizes:?}");
+    assert!(grown.is_empty(), "{grown:#?}");
 }
 
 /// A checkpoint may come from a client.
@@ -140,6 +185,7 @@ fn no_checkpoint_breaks_a_reply() {
         "<|channel|>commentary to=functions.shell<|message|>{\"input\": \"echo é\\u00",
         "<|channel|>analysis to=python code<|message|>print(1",
     ];
+    let mut lost = Vec::new();
     for text in texts {
         let mut reply = begun(&turn, ReplyOptions::new("m"));
         let fed = tokens(text);
@@ -159,9 +205,14 @@ fn no_checkpoint_breaks_a_reply() {
         let mut taken = 0;
         each_change(&saved, &mut |changed| {
             let saved = serde_json::to_vec(changed).unwrap();
-            let again = Reply::from_bytes(&turn, &encoding(), &saved, ReplyOptions::default());
+            let options = ReplyOptions::default().with_clock(still());
+            let again = Reply::from_bytes(&turn, &encoding(), &saved, options);
             if let Ok(mut reply) = again {
                 taken += 1;
+                let kept: Value = serde_json::from_slice(&reply.to_checkpoint().unwrap()).unwrap();
+                if comparable(&kept) != comparable(changed) {
+                    lost.push(format!("{text}: {changed} became {kept}"));
+                }
                 let more = tokens(
                     "D<|end|><|start|>assistant<|channel|>analysis<|message|>a<|end|>\
                      <|start|>assistant<|channel|>commentary to=functions.get_weather<|message|>{}<|end|>\
@@ -173,6 +224,23 @@ fn no_checkpoint_breaks_a_reply() {
             }
         });
         assert!(taken > 0);
+    }
+    assert!(lost.is_empty(), "{lost:#?}");
+}
+
+/// What has to be the same in a checkpoint that was taken and made again: not the clock, nor what a shorter text stands for.
+fn comparable(saved: &Value) -> Value {
+    match saved {
+        Value::Object(members) => {
+            let unlike = ["elapsed", "first_token", "arguments"];
+            let kept = members
+                .iter()
+                .filter(|(key, value)| !unlike.contains(&key.as_str()) && !value.is_null());
+            kept.map(|(key, value)| (key.clone(), comparable(value))).collect()
+        }
+        Value::Array(items) => items.iter().map(comparable).collect(),
+        Value::Number(number) => json!(number.as_f64()),
+        other => other.clone(),
     }
 }
 

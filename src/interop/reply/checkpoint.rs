@@ -15,6 +15,8 @@ use crate::interop::answer::{
     Call, Logprobs, PastSegments, Segment, SegmentKind, SegmentState, TextKind,
 };
 use crate::interop::dialect::Resends;
+use crate::interop::tools::NO_OBJECT;
+use crate::json::shortest_prefix;
 use crate::parse::{Checkpoint, Repair, StateData};
 use crate::repair::RepairKind;
 use crate::saved::invalid;
@@ -34,7 +36,7 @@ pub(super) struct ReplyCheckpoint {
     calls: usize,
     ids: usize,
     thought_tokens: usize,
-    /// Text that may begin a stop string, and the one that was found.
+    /// Text that may begin a stop string, until one was found.
     held: String,
     stopped: Option<String>,
     logprobs: Option<Logprobs>,
@@ -53,6 +55,7 @@ enum Open {
     },
     Call {
         id: String,
+        /// What counts for the end of what was sent of them.
         arguments: String,
         decoder: Option<InputDecoder>,
     },
@@ -65,6 +68,11 @@ enum Open {
     Builtin {
         text: String,
     },
+}
+
+/// Whether the end of such a text repeats it.
+fn repeats(kind: TextKind, resends: Resends) -> bool {
+    kind == TextKind::Thought && resends == Resends::Thoughts
 }
 
 /// More than any answer has: sums of such counts do not overflow.
@@ -98,7 +106,7 @@ impl Reply {
             calls: sorter.calls,
             ids: sorter.ids.count(),
             thought_tokens: sorter.thought_tokens,
-            held: sorter.stop.held().to_owned(),
+            held: if sorter.stopped.is_some() { "" } else { sorter.stop.held() }.to_owned(),
             stopped: sorter.stopped.clone(),
         }
     }
@@ -111,7 +119,12 @@ impl Reply {
         let is_possible = counts.iter().all(|&count| count <= MOST)
             && from.thought_tokens <= self.parser.fed_count()
             && from.past.is_possible()
-            && (from.stopped.is_some() || sorter.stop.hold(&from.held))
+            && from.prompted <= sorter.prompted
+            && if from.stopped.is_some() {
+                from.held.is_empty()
+            } else {
+                sorter.stop.hold(&from.held)
+            }
             && match (&from.logprobs, &sorter.logprobs) {
                 (Some(saved), Some(own)) => saved.is_possible(self.parser.fed_count(), own),
                 (None, None) => true,
@@ -122,13 +135,14 @@ impl Reply {
         }
         self.is_open = from.is_open;
         sorter.writer.resume(from.past);
-        sorter.prompted = sorter.prompted.min(from.prompted);
+        sorter.prompted = from.prompted;
         (sorter.content_from, sorter.content_to) = (from.content_from, from.content_to);
         (sorter.content_ends, sorter.thought_tokens) = (from.content_ends, from.thought_tokens);
         (sorter.past, sorter.calls, sorter.stopped) = (from.past, from.calls, from.stopped);
         sorter.logprobs = from.logprobs;
         sorter.ids.resume(from.ids);
-        sorter.reopen(from.open, self.parser.state_data())
+        let resends = self.dialect.definition().resends;
+        sorter.reopen(from.open, self.parser.state_data(), resends)
     }
 }
 
@@ -144,20 +158,24 @@ impl Sorter {
             OpenMessage::None => Open::Nothing,
             OpenMessage::Text(kind, segment) => {
                 let said = segment.map(|at| &self.segments[at].text);
-                let said =
-                    said.filter(|_| *kind == TextKind::Thought && resends == Resends::Thoughts);
+                let said = said.filter(|_| repeats(*kind, resends));
                 let has_begun = segment.is_some();
                 Open::Text { kind: *kind, has_begun, said: said.cloned().unwrap_or_default() }
             }
-            OpenMessage::Call(segment, decoder) => {
+            OpenMessage::Call { segment, begun, decoder } => {
                 let Segment { kind, text, .. } = &self.segments[*segment];
                 let id = match kind {
                     SegmentKind::Call(call) => call.id.clone(),
                     SegmentKind::Text(_) => String::new(),
                 };
                 // What a custom tool is given is in its decoder.
-                let arguments = if decoder.is_some() { String::new() } else { text.clone() };
-                Open::Call { id, arguments, decoder: decoder.clone() }
+                let arguments = match decoder {
+                    Some(_) => String::new(),
+                    None => shortest_prefix(&[begun, text.as_str()].concat())
+                        .unwrap_or_else(|| NO_OBJECT.to_owned()),
+                };
+                let decoder = decoder.as_ref().map(InputDecoder::checkpoint);
+                Open::Call { id, arguments, decoder }
             }
             OpenMessage::Held(call) => Open::Held {
                 arguments: call.arguments.clone(),
@@ -171,7 +189,7 @@ impl Sorter {
     }
 
     /// Opens the message of this header again.
-    fn reopen(&mut self, open: Open, state: StateData<'_>) -> Result<()> {
+    fn reopen(&mut self, open: Open, state: StateData<'_>, resends: Resends) -> Result<()> {
         let mismatch = || invalid("its open message is another");
         let StateData::Content { header, .. } = state else {
             return if matches!(open, Open::Nothing) { Ok(()) } else { Err(mismatch()) };
@@ -182,15 +200,19 @@ impl Sorter {
         let recipient = header.recipient.unwrap_or_default().to_owned();
         self.open = match (open, route) {
             (Open::Nothing, _) => OpenMessage::None,
-            (Open::Text { kind, has_begun, said }, Route::Text(_) | Route::CallAsText) => {
-                let at = has_begun.then(|| self.reopen_segment(SegmentKind::Text(kind), said));
+            (Open::Text { kind, has_begun, said }, Route::Text(_) | Route::CallAsText)
+                if said.is_empty() || repeats(kind, resends) && has_begun =>
+            {
+                let at =
+                    has_begun.then(|| self.reopen_segment(SegmentKind::Text(kind), said, true));
                 OpenMessage::Text(kind, at)
             }
             (Open::Call { id, arguments, decoder }, Route::Call(tool))
-                if decoder.as_ref().is_none_or(InputDecoder::is_possible) =>
+                if decoder.as_ref().is_none_or(|it| it.is_possible() && arguments.is_empty()) =>
             {
-                let call = Call { tool, id, index: calls };
-                OpenMessage::Call(self.reopen_segment(SegmentKind::Call(call), arguments), decoder)
+                let kind = SegmentKind::Call(Call { tool, id, index: calls });
+                let segment = self.reopen_segment(kind, String::new(), !arguments.is_empty());
+                OpenMessage::Call { segment, begun: arguments, decoder }
             }
             (Open::Held { arguments, header, message }, Route::Call(tool)) => {
                 let (kind, span) = (RepairKind::CallAsText, header.0..header.1);
@@ -208,8 +230,7 @@ impl Sorter {
         Ok(())
     }
 
-    fn reopen_segment(&mut self, kind: SegmentKind, text: String) -> usize {
-        let has_past = matches!(kind, SegmentKind::Text(_));
+    fn reopen_segment(&mut self, kind: SegmentKind, text: String, has_past: bool) -> usize {
         self.segments.push(Segment { text, has_past, ..Segment::new(kind, String::new()) });
         self.segments.len() - 1
     }

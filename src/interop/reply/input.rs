@@ -7,6 +7,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::interop::body::parse_arguments;
+use crate::interop::tools::NO_OBJECT;
+use crate::json::shortest_prefix;
 
 /// How many bytes after a quote may leave open whether it ends the string. Longer ones occur in
 /// no object that a model writes.
@@ -49,6 +51,25 @@ impl InputDecoder {
             InputState::Inside(at) | InputState::Bare(at) => self.raw.is_char_boundary(at),
             InputState::Opening | InputState::Object => true,
         }
+    }
+
+    /// What a checkpoint needs: the text without what was emitted, as far as its end does not need it.
+    pub(super) fn checkpoint(&self) -> Self {
+        let (emitted, state) = match self.state {
+            InputState::Bare(at) => (&self.raw[..at], InputState::Bare(0)),
+            InputState::Inside(at) => (&self.raw[..at], self.state),
+            InputState::Opening | InputState::Object => return self.clone(),
+        };
+        let left = &self.raw[emitted.len()..];
+        // Whether all is an object decides what a quote at its end is.
+        let begun = match (state, shortest_prefix(emitted).as_deref()) {
+            (InputState::Bare(_), _) => "",
+            (_, Some("{\"\":\"")) => "{\"input\":\"",
+            (_, None) => NO_OBJECT,
+            (_, Some(_)) => return self.clone(),
+        };
+        let state = if begun.is_empty() { state } else { InputState::Inside(begun.len()) };
+        Self { raw: [begun, left].concat(), state }
     }
 
     /// Takes arguments and returns the input that they add.

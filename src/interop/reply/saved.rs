@@ -149,6 +149,9 @@ impl Reply {
             }
             Fed::Checkpoint(checkpoint) => reply.resume(*checkpoint)?,
         }
+        if saved.end.is_none() && saved.failure.is_some() {
+            return Err(invalid("it failed, and did not end"));
+        }
         if let Some((reason, stop_sequence, durations)) = saved.end {
             let message = saved.failure.as_deref().unwrap_or_default();
             let stop_sequence = stop_sequence.as_deref();
@@ -211,7 +214,9 @@ impl Reply {
     /// that [`Self::from_bytes`] makes of it: its [response](Self::response), [messages](Self::messages),
     /// [repairs](Self::repairs) and [calls](Self::builtin_calls) are those since; [usage](Self::usage) counts all.
     ///
-    /// A call that has begun is kept in full, and with Anthropic's API a thought, whose signature repeats it.
+    /// What is not sent yet is kept in full: a header that has not ended, a call that is held back until it is complete,
+    /// one for a built-in tool of the server, a custom tool's object whose input does not come first. So is, with
+    /// Anthropic's API, a thought, whose signature repeats it at its end.
     ///
     /// # Errors
     ///

@@ -54,7 +54,12 @@ pub(super) enum OpenMessage {
     None,
     /// Text; its segment begins with its first character.
     Text(TextKind, Option<usize>),
-    Call(usize, Option<InputDecoder>),
+    Call {
+        segment: usize,
+        /// What counts for the arguments of what came before a checkpoint.
+        begun: String,
+        decoder: Option<InputDecoder>,
+    },
     /// A call that is not shown before it is complete.
     Held(Box<HeldCall>),
     Builtin(usize),
@@ -136,9 +141,10 @@ impl Sorter {
     fn is_half_a_call(&self) -> bool {
         match &self.open {
             OpenMessage::Held(call) => call.is_half(),
-            OpenMessage::Call(segment, None) => {
+            OpenMessage::Call { segment, begun, decoder: None } => {
                 let Segment { kind, text, .. } = &self.segments[*segment];
-                matches!(kind, SegmentKind::Call(call) if is_half(&call.tool, text))
+                let SegmentKind::Call(call) = kind else { return false };
+                is_half(&call.tool, &[begun, text.as_str()].concat())
             }
             _ => false,
         }
@@ -177,7 +183,7 @@ impl Sorter {
             Route::Call(tool) => {
                 let decoder = (tool.kind == ToolKind::Custom).then(InputDecoder::default);
                 match self.begin_call(tool, sink) {
-                    Some(segment) => OpenMessage::Call(segment, decoder),
+                    Some(segment) => OpenMessage::Call { segment, begun: String::new(), decoder },
                     None => OpenMessage::None,
                 }
             }
@@ -223,7 +229,7 @@ impl Sorter {
                 text.drain(..prompted.min(text.len()));
                 self.say(kind, text, sink);
             }
-            OpenMessage::Call(segment, decoder) => {
+            OpenMessage::Call { segment, decoder, .. } => {
                 let segment = *segment;
                 if let Some(decoder) = decoder {
                     text = decoder.push(&text);
@@ -300,7 +306,7 @@ impl Sorter {
         match std::mem::replace(&mut self.open, OpenMessage::None) {
             OpenMessage::None | OpenMessage::Text(_, None) => {}
             OpenMessage::Text(_, Some(segment)) => self.end_segment(segment, how, sink),
-            OpenMessage::Call(segment, decoder) => {
+            OpenMessage::Call { segment, decoder, .. } => {
                 match decoder {
                     Some(decoder) => self.append(segment, &decoder.finish(), sink),
                     None if how == SegmentState::Whole && self.segments[segment].is_new() => {
