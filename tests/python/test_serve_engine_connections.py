@@ -126,11 +126,17 @@ async def until(holds: Callable[[], bool]) -> None:
         await asyncio.sleep(0.005)
 
 
+async def one_waits(asked: Any) -> None:
+    """Until a connection waits for its next request: HTTP's end comes later than the answer's."""
+    connector = asked.client._session.connector  # aiohttp does not tell otherwise
+    await until(lambda: sum(map(len, connector._conns.values())) == 1)
+
+
 def test_answers_one_after_the_other_take_one_connection() -> None:
     async def use(made: Engine, asked: Any) -> None:
         for _ in range(20):
             assert await answered(asked) == TOKENS
-            await asyncio.sleep(0.03)  # HTTP's end comes later than the answer's
+            await one_waits(asked)
         assert made.connections == 1
 
     run(use)
@@ -185,13 +191,15 @@ def test_a_client_that_leaves_closes_the_connection() -> None:
 
 
 def test_a_connection_is_used_for_some_time_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client, "_REUSED_SECONDS", 0.05)
+    monkeypatch.setattr(client, "_REUSED_SECONDS", 0.0)
 
     async def use(made: Engine, asked: Any) -> None:
-        for _ in range(10):
+        for used in range(1, 6):
             assert await answered(asked) == TOKENS
-            await asyncio.sleep(0.03)
-        assert 1 < made.connections < 10
+            await one_waits(asked)
+            assert await answered(asked) == TOKENS
+            await until(lambda used=used: made.closed == used)  # type: ignore[misc]
+            assert made.connections == used
 
     run(use)
 
@@ -200,9 +208,8 @@ def test_an_engine_that_closes_idle_connections_is_asked_on_a_new_one() -> None:
     async def use(made: Engine, asked: Any) -> None:
         for _ in range(3):
             assert await answered(asked) == TOKENS
-            await asyncio.sleep(0.03)
+            await one_waits(asked)
             made.writers[-1].close()
-            await asyncio.sleep(0.03)
         assert made.connections == 3
 
     run(use)
@@ -217,10 +224,10 @@ def test_a_connection_that_is_closed_when_it_is_used_again_costs_no_answer() -> 
         for _ in range(3):
             made.answers = ends_well
             assert await answered(asked) == TOKENS
-            await asyncio.sleep(0.03)
+            await one_waits(asked)
             made.answers = closes
             assert await answered(asked) == TOKENS
-            await asyncio.sleep(0.03)
+            await one_waits(asked)
         assert made.connections == 4
 
     run(use)
