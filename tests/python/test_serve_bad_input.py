@@ -171,6 +171,30 @@ def test_odd_bodies_are_no_fault_of_the_server(path: str, seed: int, tmp_path: P
     app.state.store.close()
 
 
+@pytest.mark.parametrize("path", [*BODIES, *OTHERS])
+def test_a_client_that_leaves_within_its_body(path: str) -> None:
+    sent: list[Any] = []
+    parts = [{"type": "http.request", "body": b'{"mess', "more_body": True}]
+
+    async def receive() -> dict[str, Any]:
+        return parts.pop() if parts else {"type": "http.disconnect"}
+
+    async def send(message: dict[str, Any]) -> None:
+        sent.append(message.get("status"))
+
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": path,
+        "query_string": b"",
+        "headers": [(b"host", b"127.0.0.1"), (b"content-type", b"application/json")],
+        "client": ("127.0.0.1", 5),
+    }
+    # What it raises would be a trace in the log.
+    asyncio.run(serve.app(says())(scope, receive, send))  # type: ignore[arg-type]
+    assert sent[0] == 499
+
+
 @pytest.mark.parametrize("tools", [None, "auto", 3, [None], {"x": "y"}, [{"strict": True}]])
 def test_generate_reads_no_tools(tools: Any) -> None:
     answer = asked(serve.app(says()), GENERATE, {**BODIES[GENERATE], "tools": tools})

@@ -147,7 +147,11 @@ class Direct:
         if endpoint is None:
             await self._app(scope, receive, send)
             return
-        response = await endpoint(Request(scope, receive, send))
+        try:
+            response = await endpoint(Request(scope, receive, send))
+        except ClientDisconnect:
+            # Before its body was there: nobody's fault, and nothing for the log.
+            response = Response(status_code=499)
         await response(scope, receive, send)
 
 
@@ -283,6 +287,4 @@ async def _no_such_path(gateway: Gateway, request: Request, error: Exception) ->
 
 
 async def _fault(gateway: Gateway, request: Request, error: Exception) -> Response:
-    if isinstance(error, ClientDisconnect):
-        return Response(status_code=499)
     return await gateway.refuse(request, error)
