@@ -163,19 +163,26 @@ RAW: dict[str, tuple[bytes, list[bytes]]] = {
 }
 
 
+def _answer(port: int, sent: bytes) -> bytes:
+    answer = b""
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as connection:
+        with suppress(ConnectionError, TimeoutError):
+            connection.sendall(sent)
+            while part := connection.recv(2**16):
+                answer += part
+                connection.settimeout(1)  # for what follows, where it stays open
+    return answer
+
+
 def test_raw_requests(tmp_path: Path) -> None:
     """Smuggling, targets for proxies, odd heads: what is not one plain request is refused."""
     found = {}
     with serving(tmp_path, "--header-timeout", "2") as port:
         for name, (sent, _) in RAW.items():
-            with socket.create_connection(("127.0.0.1", port), timeout=60) as connection:
-                answer = b""
-                with suppress(ConnectionError, TimeoutError):
-                    connection.sendall(sent)
-                    while part := connection.recv(2**16):
-                        answer += part
-                        connection.settimeout(1)  # for what follows, where it stays open
-                found[name] = re.findall(rb"HTTP/1\.1 (\d+)", answer)
+            # A server that closes with bytes unread resets the connection, and its answer may be lost.
+            answers = (_answer(port, sent) for _ in range(10))
+            answer = next(filter(None, answers), b"")
+            found[name] = re.findall(rb"HTTP/1\.1 (\d+)", answer)
         is_answered(port)
     assert found == {name: expected for name, (_, expected) in RAW.items()}
 
