@@ -165,12 +165,14 @@ RAW: dict[str, tuple[bytes, list[bytes]]] = {
 
 def _answer(port: int, sent: bytes) -> bytes:
     answer = b""
-    with socket.create_connection(("127.0.0.1", port), timeout=60) as connection:
-        with suppress(ConnectionError, TimeoutError):
-            connection.sendall(sent)
-            while part := connection.recv(2**16):
-                answer += part
-                connection.settimeout(1)  # for what follows, where it stays open
+    with (
+        socket.create_connection(("127.0.0.1", port), timeout=60) as connection,
+        suppress(ConnectionError, TimeoutError),
+    ):
+        connection.sendall(sent)
+        while part := connection.recv(2**16):
+            answer += part
+            connection.settimeout(1)  # for what follows, where it stays open
     return answer
 
 
