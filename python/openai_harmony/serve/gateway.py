@@ -97,10 +97,9 @@ Work = Callable[[Request, Record, AsyncExitStack], Awaitable[Response]]
 Made = TypeVar("Made")
 
 
-async def _worked(call: Call, body: Body, size: int, work: Callable[[], Made]) -> Made:
+async def _worked(call: Call, is_large: bool, work: Callable[[], Made]) -> Made:
     """What the work for a body gives, made in a thread if that may take long."""
-    at_once = is_quick(body, size) and not call.blocks
-    return work() if at_once else await in_thread(work)
+    return await in_thread(work) if is_large or call.blocks else work()
 
 
 def engine_of(settings: Settings) -> tuple[str, float, str | None]:
@@ -270,7 +269,9 @@ class Gateway:
         try:
             with ExitStack() as held:
                 body, size = await self.bodies.read(request, held)
-                prompt = await _worked(call, body, size, partial(self._count, call, body))
+                prompt = await _worked(
+                    call, not is_quick(body, size), partial(self._count, call, body)
+                )
             headers = {"request-id": request_id()} if call.api == "anthropic" else None
             return JSONResponse({**about, "input_tokens": prompt}, headers=headers)
         except REFUSALS as error:
@@ -279,8 +280,8 @@ class Gateway:
     async def _prepared(
         self, call: Call, body: Body, size: int, headers: dict[str, str]
     ) -> Prepared:
-        work = partial(self._prepare, call, body, headers, not is_quick(body, size))
-        return await _worked(call, body, size, work)
+        is_large = not is_quick(body, size)
+        return await _worked(call, is_large, partial(self._prepare, call, body, headers, is_large))
 
     def _prepare(self, call: Call, body: Body, headers: dict[str, str], is_large: bool) -> Prepared:
         turn = call.read(body)
@@ -325,9 +326,10 @@ class Gateway:
         make = partial(self._replies, turn, len(asked), options)
         replies = await in_thread(make) if prepared.is_large else make()
         keep = call.keep(turn, body)
-        answers = [Answer(reply, one, call.shape, keep) for reply, one in zip(replies, begun)]
-        for answer in answers:
-            answer.is_large = prepared.is_large
+        answers = [
+            Answer(reply, one, call.shape, keep, is_large=prepared.is_large)
+            for reply, one in zip(replies, begun)
+        ]
         if budget is not None:
             for answer, one_asked in zip(answers, asked):
                 answer.go_on = partial(go_on, self.engine, one_asked)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import contextmanager
 from typing import Any, Literal
 
 from openai_harmony.interop import EngineReader
@@ -68,7 +69,7 @@ class HttpEngine:
         response = await self._asked(request)
         read = response.read
         try:
-            with errors():
+            with self._failures():
                 while part := await read():
                     tokens, reason, logprobs, fault = feed(part)
                     if tokens or reason is not None:
@@ -77,8 +78,6 @@ class HttpEngine:
                         raise self._fault(*fault)
                     if reason is not None:
                         return
-        except ClientError as error:
-            raise self._failed(error) from error
         finally:
             await response.aclose(has_ended=reason is not None)
         tokens, reason, logprobs, fault = reader.finish()
@@ -91,18 +90,13 @@ class HttpEngine:
         """The engine's answer, once its head says that it samples."""
         while True:
             path, body = await self._written(request)
-            response = await self._sent(path, body, request.headers)
+            with self._failures():
+                response = await self.client.post(path, body, request.headers)
             if response.status == 200:
                 return response
             error = await self._refusal(response)
             if not self._avoids(path, response.status, error):
                 raise error
-
-    async def _sent(self, path: str, body: bytes, headers: dict[str, str]) -> Response:
-        try:
-            return await self.client.post(path, body, headers)
-        except ClientError as error:
-            raise self._failed(error) from error
 
     def _avoids(self, path: str, status: int, error: EngineError) -> bool:
         """Whether the engine, which answered this, is asked in another way from now on."""
@@ -125,15 +119,14 @@ class HttpEngine:
         self, path: str, body: bytes, headers: dict[str, str]
     ) -> tuple[int, str, AsyncGenerator[bytes, None]]:
         """Sends a body as it is: the status, the content type and the bytes of the answer."""
-        response = await self._sent(path, body, headers)
+        with self._failures():
+            response = await self.client.post(path, body, headers)
 
         async def parts() -> AsyncGenerator[bytes, None]:
             try:
-                with errors():
+                with self._failures():
                     while part := await response.read():
                         yield part
-            except ClientError as error:
-                raise self._failed(error) from error
             finally:
                 await response.aclose()
 
@@ -151,18 +144,16 @@ class HttpEngine:
 
     async def _get(self, path: str) -> tuple[int, Any]:
         """The status and the JSON of an answer, ``None`` if it is not JSON."""
-        try:
+        with self._failures():
             return await self.client.get(path)
-        except ClientError as error:
-            raise self._failed(error) from error
 
     async def _refusal(self, response: Response) -> EngineError:
         status = response.status
         try:
-            with errors():
+            with self._failures():
                 text = await response.beginning()
-        except ClientError as error:
-            return self._failed(error)
+        except EngineError as error:
+            return error
         finally:
             await response.aclose()
         try:
@@ -183,8 +174,14 @@ class HttpEngine:
     def _fault(self, status: int, what: str) -> EngineError:
         return EngineError(f"{self._self()} {what}", status)
 
-    def _failed(self, error: ClientError) -> EngineError:
-        return self._fault(error.status, str(error))
+    @contextmanager
+    def _failures(self) -> Iterator[None]:
+        """Makes what goes wrong with HTTP errors of this engine."""
+        try:
+            with errors():
+                yield
+        except ClientError as error:
+            raise self._fault(error.status, str(error)) from error
 
     def _self(self) -> str:
         return f"the engine {self.name}"
