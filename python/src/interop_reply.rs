@@ -108,7 +108,7 @@ impl PyReply {
                 })?;
                 Reply::from_bytes(turn, &encoding, saved.as_bytes(), options)
             }
-            None => released_if(py, true, || turn.reply(&encoding, options)),
+            None => py.detach(|| turn.reply(&encoding, options)),
         };
         failed.check()?;
         let reply = reply.map_err(|error| raised(py, &error))?;
@@ -212,7 +212,7 @@ impl PyReply {
         let mut bytes = Vec::new();
         {
             let reply = &*self.lock()?;
-            released_if(py, true, || reply.response_into(&mut bytes));
+            py.detach(|| reply.response_into(&mut bytes));
         }
         Ok(PyBytes::new(py, &bytes))
     }
@@ -365,7 +365,7 @@ impl PyReply {
             .map_err(|invalid| invalid.inside("stop_sequence").raised(py))?;
         let finished = {
             let reply = &mut *self.lock()?;
-            released_if(py, true, || finish(reply, reason, stop_sequence.as_deref()))
+            py.detach(|| finish(reply, reason, stop_sequence.as_deref()))
         };
         self.check()?;
         finished.map_err(|error| raised(py, &error))
@@ -382,7 +382,7 @@ impl PyReply {
         let message = string(message).map_err(|invalid| invalid.inside("message").raised(py))?;
         let failed = {
             let reply = &mut *self.lock()?;
-            released_if(py, true, || fail(reply, &message))
+            py.detach(|| fail(reply, &message))
         };
         self.check()?;
         failed.map_err(|error| raised(py, &error))
