@@ -23,11 +23,11 @@ asks again after 1, 3, 7 and more seconds."""
 _ANSWER_SECONDS = 10.0
 """So long a question about the engine itself may take."""
 _IDLE_SECONDS = 1.0
-"""So long a connection waits for the next request: engines close idle ones after two and more."""
+"""How long a connection waits for the next request: engines close idle ones after two or more."""
 _LAST_SECONDS = 0.2
-"""So long the end of HTTP may take after the end of what was said."""
+"""How long HTTP's end may take after the answer's end."""
 _REUSED_SECONDS = 30.0
-"""So long a connection is used again: a balancer spreads connections, and engines are added."""
+"""How long a connection is used again: a balancer spreads connections, and engines are added."""
 _MOST_QUOTED = 2**16
 _READ_BYTES = 2**18
 
@@ -42,7 +42,7 @@ class ClientError(Exception):
 
 
 class Response:
-    """An answer whose head is there. Who got it closes it, and reads it within :func:`errors`."""
+    """An answer whose head is there. Its caller closes it, and reads it within :func:`errors`."""
 
     def __init__(self, inner: aiohttp.ClientResponse) -> None:
         self._inner = inner
