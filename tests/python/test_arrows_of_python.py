@@ -120,7 +120,7 @@ def test_no_circle(folder: str) -> None:
 
 
 def test_imports_point_downwards_in_the_picture_of_the_house() -> None:
-    floors = layers("Which floors has the Python package?")
+    floors = layers("How is the Python package layered?")
     arrows = PACKAGE.arrows()
     rooms = {module[0] for module in PACKAGE.modules if module}
     assert rooms | {"training/dataset"} == {room for floor in floors for room in floor}
