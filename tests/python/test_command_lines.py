@@ -18,8 +18,8 @@ from harmony_command import Said
 from openai_harmony import StreamableParser, load_harmony_encoding, training
 from openai_harmony.cli.commands import COMMANDS
 from openai_harmony.cli.flags import ROWS as FLAGS
-from openai_harmony.interop import chat_completions
-from openai_harmony.show.forms import recognize
+from openai_harmony.interop import Turn, chat_completions
+from openai_harmony.show.forms import FORMS, UnknownForm, recognize
 from openai_harmony.training import write_dataset
 
 ENCODING = load_harmony_encoding("HarmonyGptOss")
@@ -147,14 +147,20 @@ ALIKE: list[Any] = [
 
 @pytest.mark.parametrize("value", ALIKE, ids=range(len(ALIKE)))
 def test_the_line_before_changes_nothing(value: Any) -> None:
-    raw = json.dumps(value).encode()
-    by_itself = recognize(raw, date=None)
-    behind = recognize(raw, date=None, likely="chat_completions")
-    assert (behind.form, behind.notes) == (by_itself.form, by_itself.notes)
-    for one in (by_itself, behind):
-        assert one.value == by_itself.value or one.value.prompt(ENCODING) == (
-            by_itself.value.prompt(ENCODING)  # type: ignore[union-attr]
-        )
+    for text in (json.dumps(value), json.dumps(value).encode()):
+        for form in (None, *FORMS):
+            found = [read_as(text, form, likely) for likely in (None, *FORMS)]
+            assert found == [found[0]] * len(found), form
+
+
+def read_as(text: Any, form: Any, likely: Any) -> Any:
+    """All that can be seen of what a text is recognized as, or why it is not."""
+    try:
+        found = recognize(text, form, date=None, likely=likely)
+    except UnknownForm as error:
+        return str(error)
+    value = found.value
+    return found.form, found.notes, value.prompt(ENCODING) if isinstance(value, Turn) else value
 
 
 TOOLS = [{"type": "function", "function": {"name": "rain", "parameters": {"type": "object"}}}]

@@ -18,7 +18,8 @@ from openai_harmony import Conversation, Message, SystemContent, load_harmony_en
 from openai_harmony.cli import sources
 from openai_harmony.cli.commands import COMMANDS
 from openai_harmony.interop import anthropic, chat_completions, ollama, responses
-from openai_harmony.show.forms import FORMS, recognize
+from openai_harmony.show import forms
+from openai_harmony.show.forms import FORMS, UnknownForm, recognize
 
 COMMAND = [sys.executable, "-m", "openai_harmony"]
 ENCODING = load_harmony_encoding("HarmonyGptOss")
@@ -79,7 +80,12 @@ class TestForms:
                 json.dumps({"messages": [{"role": "user", "content": "x", "channel": "y"}]}),
                 "harmony",
             ),
+            ('{"messages": [{"role": "user", "content": "x", "name": null}]}', "harmony"),
+            ('{"messages": [{"role": "user", "content": "x", "name": "Ada"}]}', "chat_completions"),
             (json.dumps(CHAT["messages"]), "chat_completions"),
+            ('{"messages": [{"role": "user", "content": "x"}], "unknown": 1}', "chat_completions"),
+            ('{"messages": [{"role": "user", "content": "x"}], "input": "x"}', "chat_completions"),
+            ("0", "tokens"),
             ('{"input": [], "previous_response_id": "x"}', "responses"),
             (" ".join(map(str, TOKENS)), "tokens"),
             (", ".join(map(str, TOKENS)) + ",\n", "tokens"),
@@ -95,11 +101,34 @@ class TestForms:
         found = recognize(text, date=DATE)
         assert found.form == form
         if form in ("tokens", "markers"):
-            assert found.value == TOKENS
+            assert found.value == ([0] if text == "0" else TOKENS)
         if form == "stripped":
             assert found.value[-1].text == "4."
         assert form in FORMS
         assert recognize(b"\xef\xbb\xbf" + text.encode(), date=DATE).form == form
+
+    @pytest.mark.parametrize(
+        ("text", "form", "said"),
+        [
+            ("<|start|>user", "tokens", "expected token ids: numbers"),
+            ('"Hi"', "responses", "expected an object or a list"),
+            ('{"a": 1}', "tokens", "expected a list of token ids, or an object with 'tokens'"),
+            ("Hi\0", "plain", "binary data; expected JSON, token ids or text"),
+        ],
+    )
+    def test_what_is_not_of_the_form_is_refused(self, text: str, form: Any, said: str) -> None:
+        with pytest.raises(UnknownForm, match=f"^{said}"):
+            recognize(text.encode(), form)
+
+    def test_the_most_messages(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(forms, "MOST_MESSAGES", 2)
+        assert recognize(json.dumps({"messages": CHAT["messages"] * 2})).form == "chat_completions"
+        with pytest.raises(UnknownForm, match="^messages: 3 messages; the limit is 2; "):
+            recognize(json.dumps({"messages": CHAT["messages"] * 3}))
+
+    def test_each_unknown_field_is_noted_each_time(self) -> None:
+        own = '{"messages": [{"role": "user", "content": "Hi", "channel": "final", "mood": 1}]}'
+        assert [len(recognize(own).notes) for _ in range(2)] == [1, 1]
 
     def test_what_is_said_of_the_form_counts(self, given: Any, harmony: Any) -> None:
         said = harmony("render", "--as", "plain", given("200006 <|start|>"))
@@ -136,6 +165,7 @@ BAD: list[tuple[Any, str]] = [
     ('{\n"messages": [}', "in: not JSON: line 2, column 14: "),
     ("[" * 99_999, "in: not JSON that can be read: nested too deeply"),
     ("5" * 9999, "in: tokens[0]: so large a number is not a token id"),
+    (str(10**18), "in: tokens[0]: so large a number is not a token id"),
     ("[" + "5" * 99 + "]", "in: tokens[0]: so large a number is not a token id"),
     ({"a": 1}, "in: expected an object with 'messages'"),
     ({"messages": 3}, "in: Invalid request: messages: expected a list, got a number"),

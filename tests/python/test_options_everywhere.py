@@ -443,9 +443,23 @@ class TestFlags:
                         else ()
                     )
                 ]
-                value = flag.value or {}
-                assert value.get("choices", []) == [*dict.fromkeys(words)], name
-                assert (flag.value is None) == (types[name] is bool), name
+                assert flag.value.get("choices", []) == [*dict.fromkeys(words)], name
+                assert ("const" in flag.value) == (types[name] is bool), name
+
+    @pytest.mark.parametrize("prefix", ["", "b-"])
+    def test_turn_options_on_and_off(self, prefix: str) -> None:
+        table = {
+            "much_ado": flags.Flag("", {"action": "store_const", "const": True}),
+            "validate": flags.RENDERING["validate"],
+        }
+        parser = argparse.ArgumentParser()
+        flags.add_flags(parser.add_argument, table, prefix)
+        both = parser.parse_args([f"--{prefix}much-ado", f"--{prefix}no-validate"])
+        found = [
+            flags.given_flags(one, table, prefix.replace("-", "_"))
+            for one in (parser.parse_args([]), both)
+        ]
+        assert found == [{}, {"much_ado": True, "validate": False}]
 
     @pytest.mark.parametrize("field", sorted(flags.RENDERING))
     def test_of_rendering_reach_the_config(self, field: str) -> None:

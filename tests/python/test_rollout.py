@@ -246,6 +246,77 @@ def test_a_turn_begins_with_its_prompt(encoding: HarmonyEncoding, api: Any, body
     assert Rollout(turn, encoding, "keep").prompt.tolist() == turn.prompt(encoding)
 
 
+THOUGHTS = (None, "keep", "drop_before_first_final", "drop")
+TOLD: dict[str, Any] = {
+    "messages": [
+        {"role": "user", "content": "1"},
+        {"role": "assistant", "reasoning": "a", "content": "b"},
+        {"role": "user", "content": "2"},
+        {"role": "assistant", "reasoning": "c", "content": "d"},
+        {"role": "user", "content": "3"},
+    ]
+}
+
+
+@pytest.mark.parametrize("thoughts", [None, "keep", "drop"])
+@pytest.mark.parametrize("word", THOUGHTS)
+@pytest.mark.parametrize("is_turn", [False, True])
+def test_the_nearest_word_on_thoughts_counts(
+    encoding: HarmonyEncoding, thoughts: Any, word: Any, is_turn: bool
+) -> None:
+    """The argument, else that of `config`, else the turn's, else they are dropped."""
+    turn = chat_completions.read(TOLD)
+
+    def prompt(word: Any) -> list[int]:
+        config = RenderConversationConfig(thoughts=word)
+        return encoding.render_conversation_for_completion(turn.conversation, "assistant", config)
+
+    assert len({tuple(prompt(word)) for word in THOUGHTS[1:]}) == 3
+    config = None if word is None else RenderConversationConfig(thoughts=word)
+    begin = turn if is_turn else turn.conversation
+    rollout = Rollout(begin, encoding, thoughts, config=config)
+    said = turn.config.thoughts if is_turn else "drop"
+    assert rollout.prompt.tolist() == prompt(thoughts or word or said)
+
+
+def test_a_response_ends_with_what_was_sampled(encoding: HarmonyEncoding) -> None:
+    rollout = Rollout(conversation(), encoding)
+    assert rollout.examples().segments == []
+    assert repr(rollout) == "<Rollout: 3 messages, 1 segment>"
+    call = tokens(encoding, CALL)
+    rollout.sampled(call, [-0.5] * len(call))
+    rollout.extend([result("functions.rain")])
+    examples = rollout.examples()
+    assert [segment.response for segment in examples.segments] == [call]
+    assert (
+        repr(examples)
+        == f"<Examples: 1 segment, {len(examples.tokens)} tokens, {len(call)} sampled>"
+    )
+
+
+def test_it_pickles_before_it_is_extended(encoding: HarmonyEncoding) -> None:
+    rollout = Rollout(conversation(), encoding)
+    rollout.sampled(tokens(encoding, CALL))
+    other = pickle.loads(pickle.dumps(rollout))
+    assert other.messages == rollout.messages
+    assert other.extend([result("functions.rain")]) == rollout.extend([result("functions.rain")])
+
+
+def test_results_without_a_name_are_first_of_calls_that_may_run(encoding: HarmonyEncoding) -> None:
+    broken = CALL.replace("<|call|>", "")
+    rollout = Rollout(conversation(), encoding)
+    step = rollout.sampled(tokens(encoding, f"{broken}<|start|>assistant{SECOND}"))
+    assert [(call.name, call.status) for call in step.waiting] == [
+        ("functions.rain", "cut_off"),
+        ("functions.wind", "complete"),
+    ]
+    rollout.extend([{"role": "tool", "content": "1"}, {"role": "tool", "content": "2"}])
+    assert [said.author.name for said in rollout.messages[-2:]] == [
+        "functions.wind",
+        "functions.rain",
+    ]
+
+
 def test_a_prefill_is_the_models(encoding: HarmonyEncoding) -> None:
     prefill = Prefill(channel="final", text="It")
     rollout = Rollout(conversation(), encoding, prefill=prefill)
@@ -268,6 +339,8 @@ def test_what_cannot_go_on_is_refused(encoding: HarmonyEncoding) -> None:
 
     with pytest.raises(TypeError, match="^tools: expected a list, got str"):
         Rollout(conversation(), encoding, tools="bash")
+    with pytest.raises(TypeError, match="^tools: expected a list, got int"):
+        Rollout(conversation(), encoding, tools=5)  # type: ignore[arg-type]
     refused("nothing was sampled from this prompt yet", rollout.extend, [user("?")])
     refused("sampled: has no tokens", rollout.sampled, [])
     refused("sampled[0]: 300000 is not a token id", rollout.sampled, [300000])
@@ -313,6 +386,7 @@ def test_chat_messages_answer_the_calls(encoding: HarmonyEncoding) -> None:
         (named, ["wind", "rain"]),
         (in_order, ["rain", "wind"]),
         ([result("functions.wind", "wind"), in_order[0]], ["wind", "rain"]),
+        ([result("functions.rain", "rain"), in_order[1]], ["rain", "wind"]),
     ]:
         rollout = Rollout(conversation(), encoding)
         rollout.sampled(tokens(encoding, both))

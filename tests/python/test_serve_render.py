@@ -180,6 +180,15 @@ class TestRender:
         own = asked(f"{CHAT}/render", body, app(render_prompts="harmony")).json()
         assert own["token_ids"] == chat_completions.read(body).prompt(ENCODING)
 
+    def test_images_are_taken_as_in_requests_that_sample(self) -> None:
+        image = {"type": "image_url", "image_url": {"url": "https://example.org/x.png"}}
+        body = {"messages": [{"role": "user", "content": [image]}]}
+        refused = asked(f"{CHAT}/render", body, app(render_prompts="harmony"))
+        assert (refused.status, b"cannot carry images" in refused.body) == (400, True)
+        taken = app(render_prompts="harmony", unsupported="placeholder")
+        expected = chat_completions.read(body, unsupported="placeholder").prompt(ENCODING)
+        assert asked(f"{CHAT}/render", body, taken).json()["token_ids"] == expected
+
     def test_max_tokens_is_always_written(self) -> None:
         # vLLM's own server leaves 16 out, and its engine fills the context then.
         made = rendered({"messages": USER, "max_tokens": 16})

@@ -10,6 +10,7 @@ import sys
 from contextlib import redirect_stdout
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, get_args
 from xml.etree import ElementTree
 
@@ -28,6 +29,7 @@ from openai_harmony import (
     show,
 )
 from openai_harmony.interop import chat_completions
+from openai_harmony.rollout import read_step
 from openai_harmony.show.cells import Cell, cells, visible
 from openai_harmony.show.difference import folded
 from openai_harmony.show.picture import Mark, Meeting
@@ -98,6 +100,8 @@ class TestCells:
             ("\x1b[31m", ["⟦U+001B⟧", "[", "31", "m"]),
             ("\u202eab", ["⟦U+202E⟧", "ab"]),
             ("a\u200b", ["a", "⟦U+200B⟧"]),
+            ("\u200d", ["⟦U+200D⟧"]),
+            ("a\u200d", ["a\u200d"]),
         ],
     )
     def test_whole_glyphs(self, text: str, expected: list[str]) -> None:
@@ -122,7 +126,7 @@ class TestCells:
 
     def test_many_marks_on_a_letter_are_bounded(self) -> None:
         made = cells(ENCODING.encode("e" + "\u0301" * 2000))
-        assert max(len(cell.ids) for cell in made) <= 40
+        assert max(len(cell.ids) for cell in made) == 32
 
     def test_what_is_printable_stays(self) -> None:
         assert visible("é 日本\t\n") == "é 日本\t\n"
@@ -169,6 +173,7 @@ class TestText:
         assert said.startswith(f"example · {len(example.tokens)} tokens")
         assert "<|start|>assistant«<|channel|>final<|message|>4.<|return|>»" in said
         assert show.text(example, mask=True) == said
+        assert "0 trained" in show.text(example, mask=[0] * len(example.tokens))
 
     def test_a_turn_is_its_prompt(self) -> None:
         body = {
@@ -297,6 +302,7 @@ class TestText:
     [
         ("<|start|>", {}, "got str; for text with markers give encoding.encode"),
         (None, {}, "got NoneType"),
+        (SimpleNamespace(tokens=[1]), {}, "got SimpleNamespace"),
         ([1, "a"], {}, r"tokens\[1\]: expected a token id, got str"),
         ([1, True], {}, r"tokens\[1\]: expected a token id, got bool"),
         ([1, -5], {}, r"tokens\[1\]: -5 is not a token id"),
@@ -313,6 +319,29 @@ class TestText:
 def test_bad_input(given: Any, arguments: Any, said: str) -> None:
     with pytest.raises(ValueError, match=said):
         show.html(given, **arguments)
+
+
+@pytest.mark.parametrize(
+    ("given", "way"),
+    [
+        (
+            ENCODING.parse_with_repairs(sampled("<|channel|>final<|message|>Hi<|return|>")),
+            ", or its messages",
+        ),
+        (read_step(ENCODING, sampled("<|channel|>final<|message|>Hi<|return|>")), ""),
+    ],
+)
+def test_what_was_read_has_no_tokens(given: Any, way: str) -> None:
+    with pytest.raises(WrongTypeError, match=f"; give the tokens that it was read from{way}$"):
+        show.text(given)
+
+
+def test_tokens_of_any_sequence_are_shown() -> None:
+    class Tensor:
+        def tolist(self) -> list[int]:
+            return [12194]
+
+    assert show.text(Tensor()) == show.text((12194,)) == show.text([12194])
 
 
 def test_wrong_types_are_named() -> None:
@@ -341,6 +370,13 @@ class TestHtml:
         assert show.html(long).count("<details ") == show.html(long).count(" open>") == 1
         assert " open>" not in show.html([long, long])
 
+    def test_short_messages_after_long_ones_are_open(self) -> None:
+        said = [Message.from_role_and_content("user", "a " * n + "b") for n in (1995, 1996, 0)]
+        piece = show.html(said)
+        assert [f"{n:,} token" in piece for n in (2000, 2001, 5)] == [True] * 3
+        opened = re.findall('<details class="message user"( open)?>', piece)
+        assert opened == [" open", "", " open"]
+
     def test_everything_is_escaped(self) -> None:
         evil = """<script>alert(1)</script><img src=x onerror=alert(2)> " ' </style> &amp;"""
         message = Message.from_role_and_content("assistant", evil)
@@ -356,6 +392,7 @@ class TestHtml:
     def test_nothing_comes_from_elsewhere(self) -> None:
         piece = show.html(chat())
         assert not re.search(r"<script|<link|url\(|@import|https?:|src=|href=", piece)
+        assert "<style>.harmony-show {" in piece
 
     def test_ids_and_bytes_are_on_hover(self) -> None:
         page = Page(show.html(sampled(f"<|channel|>final<|message|>é{FAMILY}")))
@@ -423,6 +460,17 @@ class TestDiff:
             for run in found.runs:
                 assert run.equal == ([a[i] for i in run.a] == [b[i] for i in run.b])
             assert found.equal == (a == b)
+
+    @pytest.mark.parametrize(("more", "runs"), [(0, 3), (1, 1)])
+    def test_of_long_ones_the_middle_is_one_run(self, more: int, runs: int) -> None:
+        ends = [1, 2], [3, 4]
+        a, b = ([start, *range(5, 2003 + plus), end] for (start, end), plus in zip(ends, (0, more)))
+        assert len(show.diff(a, b).runs) == runs
+
+    def test_a_token_that_is_often_there_is_compared_too(self) -> None:
+        found = show.diff([1, *[5] * 300, 2], [3, *[5] * 300, 4])
+        assert [run.equal for run in found.runs] == [False, True, False]
+        assert repr(found) == f"<Difference: {found.summary}>"
 
     def test_very_different_ones(self) -> None:
         found = show.diff([1] * 30_000, [2] * 30_000)

@@ -18,8 +18,8 @@ class Flag(NamedTuple):
     """An option's flag."""
 
     help: str
-    value: dict[str, Any] | None = None
-    """What argparse is told about its value; ``None`` turns the option off, ``--no-validate``."""
+    value: dict[str, Any]
+    """What argparse is told about its value."""
 
 
 Flags: TypeAlias = Mapping[str, Flag]
@@ -31,6 +31,8 @@ def _choice(text: str, *words: str) -> Flag:
 
 
 _COUNT = {"type": number, "metavar": "N"}
+_OFF = {"action": "store_const", "const": False}
+"""Turns an option off, ``--no-validate``. With ``True`` a flag turns its option on."""
 
 RENDERING: Flags = {
     "header_style": _choice(
@@ -41,7 +43,7 @@ RENDERING: Flags = {
     ),
     "tool_schema": _choice("how tools are declared", "compat", "full"),
     "thoughts": _choice("which thoughts are rendered", "keep", "drop_before_first_final", "drop"),
-    "validate": Flag("do not check names and recipients"),
+    "validate": Flag("do not check names and recipients", _OFF),
 }
 """Those of ``RenderConversationConfig``."""
 
@@ -51,8 +53,8 @@ MASK: Flags = {
         {"type": channels, "metavar": "A,B"},
     ),
     "turns": _choice("which turns are trained (all)", "all", "last"),
-    "headers": Flag("do not train headers"),
-    "stop_tokens": Flag("do not train stop tokens"),
+    "headers": Flag("do not train headers", _OFF),
+    "stop_tokens": Flag("do not train stop tokens", _OFF),
 }
 """Those of ``LossMask``."""
 
@@ -93,21 +95,14 @@ SHOWN_ROWS: Flags = {
 def add_flags(add: Callable[..., Any], flags: Flags, prefix: str = "") -> None:
     """Adds flags to a command. A prefix makes others for another input."""
     for name, flag in flags.items():
-        dashed = name.replace("_", "-")
-        if flag.value is None:
-            add(f"--{prefix}no-{dashed}", action="store_true", help=flag.help)
-        else:
-            add(f"--{prefix}{dashed}", help=flag.help, **flag.value)
+        dashed = f"{'no-' if flag.value is _OFF else ''}{name.replace('_', '-')}"
+        dest = f"{prefix}{name}".replace("-", "_")
+        add(f"--{prefix}{dashed}", dest=dest, help=flag.help, **flag.value)
 
 
 def given_flags(options: argparse.Namespace, flags: Flags, prefix: str = "") -> dict[str, Any]:
     """The options whose flags were given."""
-    given: dict[str, Any] = {}
-    for name, flag in flags.items():
-        if flag.value is not None:
-            given[name] = getattr(options, prefix + name, None)
-        elif getattr(options, f"{prefix}no_{name}", False):
-            given[name] = False
+    given = {name: getattr(options, prefix + name, None) for name in flags}
     return {name: value for name, value in given.items() if value is not None}
 
 

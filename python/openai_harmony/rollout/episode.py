@@ -225,6 +225,7 @@ class Rollout:
 
     def __getstate__(self) -> dict[str, Any]:
         """What to play again: the beginning, what was sampled, and what was added."""
+        examples = self.examples()
         return {
             "encoding": self._encoding,
             "prefill": self._prefill,
@@ -232,7 +233,7 @@ class Rollout:
             "free": self._free,
             "messages": self.messages,
             "counts": self._counts,
-            "samples": self.examples().samples(),
+            "samples": [(examples.tokens[at], examples.logprobs[at]) for at in examples.steps],
             "data": self._data,
         }
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,10 +15,9 @@ from openai_harmony.token_batch import TokenBatch
 
 # `array` takes a subscript when the program runs only from Python 3.12 on.
 if TYPE_CHECKING:
-    _IntArray: TypeAlias = array[int]
     _FloatArray: TypeAlias = array[float]
 else:
-    _IntArray = _FloatArray = array
+    _FloatArray = array
 
 Data: TypeAlias = dict[str, list[Any]]
 """By its name, for each token what was given beside it."""
@@ -114,7 +112,7 @@ class Examples(TokenBatch):
         found = []
         for start, end in zip(self.offsets, self.offsets[1:]):
             first = self.loss_mask.find(1, start, end)
-            if first >= 0:
+            if first != -1:
                 response = slice(first, self.loss_mask.rfind(1, start, end) + 1)
                 found.append(self._segment(start, response))
         return found
@@ -129,15 +127,6 @@ class Examples(TokenBatch):
             [logprob if sampled else 0.0 for logprob, sampled in logprobs],
             {name: items[response] for name, items in self.data.items()},
         )
-
-    def samples(self) -> list[tuple[_IntArray, _FloatArray | None]]:
-        """The tokens of each step, and their log-probabilities if they were given."""
-        samples: list[tuple[_IntArray, _FloatArray | None]] = []
-        for step in self.steps:
-            logprobs = self.logprobs[step]
-            given = not all(map(math.isnan, logprobs))
-            samples.append((self.tokens[step], logprobs if given else None))
-        return samples
 
     def data_of_steps(self) -> list[Data]:
         """For each step what was given beside its tokens."""

@@ -71,7 +71,7 @@ def visible(text: str) -> str:
 def _can_be_seen(one: str, text: str) -> bool:
     if one == _JOINER:
         # Within an emoji it joins the parts; elsewhere it is invisible.
-        return len(text) > 1 and not text.isascii()
+        return len(text) > 1
     return unicodedata.category(one) not in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
 
 
@@ -87,7 +87,7 @@ def _belongs_to(last: Cell, cell: Cell) -> bool:
     if "\U0001f3fb" <= after <= "\U0001f3ff":  # a skin's colour
         return True
     # Two letters that are a flag.
-    return _is_flag_letter(after) and sum(map(_is_flag_letter, last.text)) % 2 == 1
+    return _is_flag_letter(after) and sum(map(_is_flag_letter, last.text)) == 1
 
 
 def _is_flag_letter(one: str) -> bool:
@@ -100,8 +100,8 @@ def _characters(tokens: Sequence[int], start: int) -> Iterator[Cell]:
     waiting: tuple[int, ...] = ()
     raw = b""
     for index, token in enumerate(tokens, start):
-        piece, is_special = _bytes_of(encoding, token)
-        if piece is None or is_special:
+        piece = _bytes_of(encoding, token)
+        if piece is None or encoding.is_special_token(token):
             yield from _broken(waiting, raw, index)
             waiting, raw = (), b""
             if piece is None:
@@ -116,20 +116,18 @@ def _characters(tokens: Sequence[int], start: int) -> Iterator[Cell]:
         try:
             text = raw.decode()
         except UnicodeDecodeError:
-            if _may_become_text(raw):
-                continue
-            text = raw.decode(errors="backslashreplace")
+            continue
         yield Cell(index + 1 - len(waiting), waiting, text, raw)
         waiting, raw = (), b""
     yield from _broken(waiting, raw, start + len(tokens))
 
 
-def _bytes_of(encoding: HarmonyEncoding, token: int) -> tuple[bytes | None, bool]:
-    """The bytes of a token, and whether it is a special one."""
+def _bytes_of(encoding: HarmonyEncoding, token: int) -> bytes | None:
+    """The bytes of a token; ``None`` if the vocabulary has no such id."""
     try:
-        return encoding.decode_bytes([token]), encoding.is_special_token(token)
+        return encoding.decode_bytes([token])
     except (HarmonyError, ValueError, OverflowError):
-        return None, False
+        return None
 
 
 def _may_become_text(raw: bytes) -> bool:
@@ -142,7 +140,7 @@ def _may_become_text(raw: bytes) -> bool:
 
 
 def _broken(tokens: tuple[int, ...], raw: bytes, end: int) -> Iterator[Cell]:
-    """The first bytes of a character whose other bytes never came."""
+    """Bytes that are not text: of a character, say, whose other bytes never came."""
     if tokens:
         text = raw.decode(errors="backslashreplace")
         yield Cell(end - len(tokens), tokens, text, raw)

@@ -101,9 +101,7 @@ def _common(a: Sequence[int], b: Sequence[int]) -> tuple[int, int]:
 
 
 def _aligned(a: Sequence[int], b: Sequence[int], in_a: range, in_b: range) -> Iterator[Run]:
-    if not in_a and not in_b:
-        return
-    if not in_a or not in_b or len(in_a) * len(in_b) > _MOST_PAIRS:
+    if len(in_a) * len(in_b) > _MOST_PAIRS:
         yield Run(False, in_a, in_b)
         return
     mine, theirs = [a[i] for i in in_a], [b[i] for i in in_b]

@@ -124,7 +124,7 @@ def recognize(
 
 
 def _decoded(raw: bytes) -> str:
-    if b"\0" in raw[:4096]:
+    if b"\0" in raw:
         raise UnknownForm("binary data; expected JSON, token ids or text")
     try:
         return raw.decode()
@@ -213,10 +213,11 @@ def _is_own_message(message: Mapping[str, Any]) -> bool:
     if _MESSAGE_FIELDS & set(message):
         return True
     parts = message.get("content")
-    parts = parts if isinstance(parts, list) else [parts]
+    if not isinstance(parts, list):
+        parts = []
     if any(isinstance(part, dict) and part.get("type") in _CONTENTS for part in parts):
         return True
-    return "name" in message and message["name"] is None
+    return message.get("name", "") is None
 
 
 def _of_harmony(data: Mapping[str, Any]) -> Recognized:

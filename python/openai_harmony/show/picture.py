@@ -109,8 +109,8 @@ class Picture(InNotebooks):
         count = block.end - block.start
         if room is None or count <= room:
             return [*cells(tokens[block.start : block.end], block.start)]
-        head = block.start + max(room * 2 // 3, 1)
-        tail = max(block.end - room // 3, head)
+        head = block.start + room * 2 // 3
+        tail = block.end - room // 3
         return [
             *cells(tokens[block.start : head], block.start),
             tail - head,

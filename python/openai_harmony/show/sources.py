@@ -26,7 +26,6 @@ _EXPECTED = (
     "token ids, a Conversation, a Message, a list of messages, a Rendered, a Turn, a Reply, "
     "a StreamableParser, an example of a Batch or a Difference"
 )
-_MOST_ID = 2**32 - 1
 
 
 def picture(
@@ -41,7 +40,7 @@ def picture(
     if isinstance(x, Picture):
         return x
     if isinstance(x, Message):
-        x, ending = [x], ending or "none"
+        x = [x]
     if isinstance(x, (list, tuple)) and x and all(isinstance(one, Message) for one in x):
         x, ending = Conversation(messages=list(x)), ending or "none"
     if isinstance(x, (Conversation, Turn)):
@@ -77,12 +76,10 @@ def of_tokens(
     prefill: Prefill | None = None,
     spelled_markers: bool = False,
 ) -> Picture:
-    """Tokens, read leniently: from ``<|start|>`` on, or as what the assistant sampled."""
-    starts = bool(tokens) and tokens[0] == the_encoding().special_token("<|start|>")
-    role = None if starts else Role.ASSISTANT
+    """Tokens, read leniently: from ``<|start|>`` on, else as what the assistant sampled."""
     parser = StreamableParser(
         the_encoding(),
-        role,
+        Role.ASSISTANT,
         strict=False,
         tools=tools,
         prefill=prefill,
@@ -140,11 +137,12 @@ def _dropped(message: Message, index: int, config: RenderConversationConfig | No
 def _insert(blocks: list[Block], dropped: Block) -> None:
     """Puts a dropped message before the first that follows it."""
     assert dropped.message is not None
-    for place, block in enumerate(blocks):
-        if block.message is None or block.message > dropped.message:
-            blocks.insert(place, dropped)
-            return
-    blocks.append(dropped)
+    later = (
+        place
+        for place, block in enumerate(blocks)
+        if block.message is None or block.message > dropped.message
+    )
+    blocks.insert(next(later, len(blocks)), dropped)
 
 
 def _of_rendered(
@@ -188,8 +186,7 @@ def labels_of_example(x: Any) -> list[str]:
 @lru_cache(maxsize=4096)
 def _speaker(header: bytes) -> Speaker | None:
     """What a header of uint32 says by itself: conversations have few that differ."""
-    blocks = of_tokens(memoryview(header).cast("I").tolist()).blocks
-    return blocks[0].speaker if blocks else None
+    return of_tokens(memoryview(header).cast("I").tolist()).blocks[0].speaker
 
 
 def _of_reply(x: Reply, mask: Sequence[int] | None) -> Picture:
@@ -306,8 +303,6 @@ def _token_ids(x: Any) -> list[int]:
         if type(token) is not int:
             got = type(token).__name__
             raise WrongTypeError(f"tokens[{index}]: expected a token id, got {got}")
-        if not 0 <= token <= _MOST_ID:
-            raise ValueError(f"tokens[{index}]: {token} is not a token id")
     return tokens
 
 

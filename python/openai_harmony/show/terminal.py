@@ -50,7 +50,7 @@ def write(lines: Iterable[Line], file: IO[str] | None = None) -> None:
     except ModuleNotFoundError:
         file.write(plain(lines))
         return
-    console = Console(file=file, highlight=False, markup=False, emoji=False, soft_wrap=False)
+    console = Console(file=file)
     if not console.is_terminal:
         file.write(plain(lines))
         return

@@ -122,7 +122,7 @@ class RenderEndpoints:
         if body.text("previous_response_id") is not None:
             name = "previous_response_id"
             raise RefusedError(f"{name}: rendering has no stored responses", path=name)
-        turn = read(body, prompts=self._prompts)
+        turn = read(body, prompts=self._prompts, **gateway.settings.reading)
         prompt = turn.prompt_json(gateway.encoding)
         record.rendered = prompt.count(b",") + 1
         identity = request_id(prefix, body, header)
