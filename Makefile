@@ -95,11 +95,11 @@ tools:
 # `make laws` tries new ones.
 test-rust: tools
 	PROPTEST_RNG_SEED=$${PROPTEST_RNG_SEED:-0} cargo test --features arrow
-	PROPTEST_RNG_SEED=$${PROPTEST_RNG_SEED:-0} cargo test --package openai-harmony-checks --all-targets
+	PROPTEST_RNG_SEED=$${PROPTEST_RNG_SEED:-0} cargo test --profile dev --package openai-harmony-checks --all-targets
 
 # Without vector instructions.
 test-features: tools
-	PROPTEST_RNG_SEED=$${PROPTEST_RNG_SEED:-0} cargo test --package openai-harmony-checks --features portable \
+	PROPTEST_RNG_SEED=$${PROPTEST_RNG_SEED:-0} cargo test --profile dev --package openai-harmony-checks --features portable \
 	  --test tokenizer_equivalence
 
 test-python: $(VENV)/.dev $(VENV)/.built $(ORACLE)/.made
