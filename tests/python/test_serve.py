@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import AsyncGenerator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,10 @@ pytest.importorskip("starlette")
 
 from gateways import BODIES, ENCODING, HELLO, USER, Answer, Engine, ask, says, tokens
 from openai_harmony import serve
-from openai_harmony.serve.engines import Sampled, SampleRequest
+from openai_harmony.serve import health
+from openai_harmony.serve.application import open_store
+from openai_harmony.serve.engines import EngineError, Sampled, SampleRequest
+from openai_harmony.serve.settings import Settings
 
 CHAT, RESPONSES, ANTHROPIC, OLLAMA, GENERATE = BODIES
 DAMAGED = "<|channel|>final Hi there.<|return|>"
@@ -158,6 +162,63 @@ def test_what_is_sampled_is_held_to_the_limits() -> None:
     engine.context = len(engine.asked[0].prompt) + 5
     assert asked(engine, CHAT, BODIES[CHAT]).json()["usage"]["completion_tokens"] == 5
     assert engine.closed == 3
+
+
+@pytest.mark.parametrize(("limit", "reason"), [(6, "length"), (7, "length"), (8, "stop")])
+def test_a_stop_token_beyond_the_limit_is_not_taken(limit: int, reason: str) -> None:
+    """However many tokens an engine gives at once."""
+    text = "<|channel|>final<|message|>a b c d<|return|>"
+    for size in (1, 3, 100):
+        answer = asked(says(text, size), CHAT, {**BODIES[CHAT], "max_tokens": limit}).json()
+        assert answer["usage"]["completion_tokens"] == limit
+        assert answer["choices"][0]["finish_reason"] == reason
+
+
+def test_of_several_answers_none_runs_on_if_one_cannot_begin() -> None:
+    async def sample(request: SampleRequest) -> AsyncGenerator[Sampled, None]:
+        if request.index:
+            raise EngineError("the engine is out of memory", 503)
+        yield Sampled([])
+        await asyncio.sleep(600)
+
+    engine = Engine(sample)
+    answer = asked(engine, CHAT, {**BODIES[CHAT], "n": 2})
+    assert (answer.status, b"out of memory" in answer.body) == (503, True)
+    assert engine.closed == 2
+
+
+def test_a_store_is_opened_only_where_one_is_set(tmp_path: Path) -> None:
+    settings = Settings(engine="none")
+    assert open_store(settings) is None
+    store = open_store(replace(settings, store=str(tmp_path / "responses.db")))
+    assert store is not None
+    store.close()
+
+
+def test_trouble_and_its_end_are_logged_once(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "openai_harmony.serve")
+    monkeypatch.setattr(health, "_SECONDS", 0.0)
+    troubles = [None, "no memory", "no memory", None, None]
+
+    @dataclass
+    class Checked(Engine):
+        async def check(self) -> None:
+            if (trouble := troubles.pop(0)) is not None:
+                raise EngineError(trouble)
+
+    async def run() -> list[str | None]:
+        engine = Checked(lambda request: says().sample(request))
+        asking = health.Health(lambda: engine, None)
+        return [await asking.trouble() for _ in range(5)]
+
+    said = "the engine does not answer"
+    assert asyncio.run(run()) == [None, said, said, None, None]
+    assert [record.getMessage() for record in caplog.records] == [
+        f"{said}: no memory",
+        "answers can be given again",
+    ]
 
 
 def test_nothing_behind_a_stop_token_is_taken() -> None:

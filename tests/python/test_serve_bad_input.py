@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
+import logging
 import random
 from collections.abc import AsyncGenerator
 from pathlib import Path
@@ -466,7 +467,9 @@ def test_an_engine_that_never_ends() -> None:
 
 @pytest.mark.parametrize("when", ["at once", "before the first token", "in the middle"])
 @pytest.mark.parametrize("stream", [False, True])
-def test_a_client_that_leaves(when: str, stream: bool) -> None:
+def test_a_client_that_leaves(when: str, stream: bool, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "openai_harmony.serve")
+
     async def sample(request: SampleRequest) -> AsyncGenerator[Sampled, None]:
         if when != "in the middle":
             await asyncio.Event().wait()
@@ -490,6 +493,8 @@ def test_a_client_that_leaves(when: str, stream: bool) -> None:
         assert (gateway.limits.running, gateway.limits.waiting) == (0, 0)
 
     asyncio.run(run())
+    [record] = [record for record in caplog.records if record.getMessage() == "request"]
+    assert record.fields["client_left"] is True  # type: ignore[attr-defined]
 
 
 def test_a_client_that_reads_slowly_holds_up_nobody() -> None:

@@ -24,6 +24,7 @@ from openai_harmony import WrongTypeError, serve
 from openai_harmony.interop import EngineReader, TokenLogprob
 from openai_harmony.serve.engines import EngineError, Sampled, SampleRequest, connect
 from openai_harmony.serve.engines.client import Client, ClientError, errors
+from openai_harmony.serve.engines.engine import CONTEXT
 
 TOKENS = tokens(HELLO)
 EMOJI = tokens("<|channel|>final<|message|>a🤗b🏳️‍🌈 ok<|return|>")
@@ -262,6 +263,29 @@ def test_learns_model_and_context() -> None:
     assert at({"/v1/models": fake_engines.MODELS}, use)[0] == "completions"
 
 
+@pytest.mark.parametrize("odd", [0, -1, "4096", True, None, 4.5])
+def test_a_context_that_is_no_number_of_tokens_is_not_learned(odd: Any) -> None:
+    async def use(fake: Fake) -> int:
+        engine = connect(f"completions={fake.url}")
+        await engine.check()
+        await engine.aclose()
+        return engine.context
+
+    models = {"data": [{"id": "m", "max_model_len": odd}]}
+    assert at({**fake_engines.vllm(TOKENS), "/v1/models": models}, use) == CONTEXT
+
+
+def test_that_vllm_is_asked_for_completions_is_said_once(caplog: pytest.LogCaptureFixture) -> None:
+    async def use(fake: Fake) -> None:
+        engine = connect(f"vllm={fake.url}")
+        for _ in range(3):
+            await engine.check()
+        await engine.aclose()
+
+    at(fake_engines.vllm(TOKENS, generates=False), use)
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+
+
 def test_an_engine_that_is_started_anew_with_another_model() -> None:
     paths = fake_engines.vllm(TOKENS, generates=False)
 
@@ -412,6 +436,7 @@ def test_replay(tmp_path: Path) -> None:
     assert asyncio.run(said(user))[0] == "one\u2028\x85<|return|>"
     assert asyncio.run(said(user, index=1))[0] == "two<|return|>"
     assert asyncio.run(said(f"{user}Oslo", limit=4))[1] == "length"
+    assert asyncio.run(said(f"{user}Oslo", limit=len(TOKENS)))[1] == "stop"
     begun = "<|start|>assistant<|channel|>final<|message|>"
     assert asyncio.run(said(f"{user}Oslo<|end|>{begun}"))[0] == "Hi there.<|return|>"
     assert asyncio.run(said(f"{user}Oslo<|end|>{begun}Hi"))[0] == " there.<|return|>"

@@ -194,6 +194,7 @@ class TestRender:
         made = rendered({"messages": USER, "max_tokens": 16})
         assert made["sampling_params"]["max_tokens"] == 16
         made = rendered({"messages": USER})
+        assert "top_k" not in made["sampling_params"]
         left = 131_072 - len(made["token_ids"])
         assert made["sampling_params"]["max_tokens"] == left
 

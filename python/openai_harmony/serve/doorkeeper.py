@@ -76,7 +76,7 @@ class Doorkeeper:
         door = self._door
         if sum(name == b"host" for name, _ in scope["headers"]) > 1:
             raise RefusedError("the request names more than one host", 400)
-        if door.open_suffixes and path_of(scope).endswith(door.open_suffixes):
+        if path_of(scope).endswith(door.open_suffixes):
             return ""
         headers = Headers(scope=scope)
         if door.is_local:

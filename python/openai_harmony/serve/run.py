@@ -61,7 +61,6 @@ def run(source: Callable[[], Settings], say: Callable[[str], object]) -> bool:
     """
     configuration = Configuration.of(source())
     settings = configuration.settings
-    limit(settings, _allow_open_files(settings))
     options: dict[str, Any] = {
         "http": Connection,
         # Where a package for websockets is installed, uvicorn would answer requests to upgrade.

@@ -62,11 +62,8 @@ class Auto:
         """Finds the engine and asks it."""
         await (await self._engine()).check()
 
-    def sample(self, request: SampleRequest) -> AsyncGenerator[Sampled, None]:
+    async def sample(self, request: SampleRequest) -> AsyncGenerator[Sampled, None]:
         """Samples by the engine that was found."""
-        return self._found.sample(request) if self._found else self._sample_first(request)
-
-    async def _sample_first(self, request: SampleRequest) -> AsyncGenerator[Sampled, None]:
         async with aclosing((await self._engine()).sample(request)) as sampled:
             async for some in sampled:
                 yield some
