@@ -35,8 +35,18 @@ pub(super) fn in_lark(tool: usize, of: &TextRules, space: JsonSpace) -> Vec<(Str
         name
     } else {
         let name = |rule: usize| format!("input{tool}r{rule}");
-        rules.extend(of.rules.iter().enumerate().map(|(at, rule)| (name(at), lark(rule, &name))));
-        format!("\"\\\"\" {} \"\\\"\"", lark(&of.start, &name))
+        let atom = |atom: &Expr| match atom {
+            Expr::Literal(text) => {
+                let chars = text.chars().map(|char| Value::from(escaped(char)).to_string());
+                chars.collect::<Vec<_>>().join(" ")
+            }
+            Expr::Rule(rule) => name(*rule),
+            other => slashes(&pattern(other)),
+        };
+        for (at, rule) in of.rules.iter().enumerate() {
+            rules.push((name(at), written(rule, &atom)));
+        }
+        format!("\"\\\"\" {} \"\\\"\"", written(&of.start, &atom))
     };
     let object = format!("\"{{\"{blanks} {key}{blanks} \":\"{blanks} {text}{blanks} \"}}\"");
     rules.insert(0, (String::new(), object));
@@ -44,7 +54,7 @@ pub(super) fn in_lark(tool: usize, of: &TextRules, space: JsonSpace) -> Vec<(Str
 }
 
 /// A character between the quotes of JSON.
-fn escaped(char: char) -> String {
+pub(super) fn escaped(char: char) -> String {
     let quoted = Value::from(char.to_string()).to_string();
     quoted[1..quoted.len() - 1].to_owned()
 }
@@ -90,22 +100,19 @@ fn one_of(class: &ClassUnicode) -> String {
     if let [one] = &options[..] { one.clone() } else { format!("(?:{})", options.join("|")) }
 }
 
-/// An expression of a grammar, character by character.
-fn lark(expr: &Expr, name: &impl Fn(usize) -> String) -> String {
+/// An expression as all forms of grammars write it; `atom` writes literals, classes and names.
+pub(super) fn written(expr: &Expr, atom: &impl Fn(&Expr) -> String) -> String {
     let all = |parts: &[Expr], between: &str| {
-        parts.iter().map(|part| lark(part, name)).collect::<Vec<_>>().join(between)
+        parts.iter().map(|part| written(part, atom)).collect::<Vec<_>>().join(between)
     };
     match expr {
-        Expr::Literal(text) => {
-            let chars = text.chars().map(|char| Value::from(escaped(char)).to_string());
-            chars.collect::<Vec<_>>().join(" ")
-        }
-        Expr::Class(class) => slashes(&one_of(class)),
-        Expr::Rule(rule) => name(*rule),
+        Expr::Literal(_) | Expr::Class(_) | Expr::Rule(_) => atom(expr),
         Expr::Concat(parts) if parts.is_empty() => "\"\"".to_owned(),
         Expr::Concat(parts) => all(parts, " "),
         Expr::Choice(options) => format!("({})", all(options, " | ")),
-        Expr::Repeat(one, least, most) => format!("({}){}", lark(one, name), times(*least, *most)),
+        Expr::Repeat(one, least, most) => {
+            format!("({}){}", written(one, atom), times(*least, *most))
+        }
     }
 }
 
@@ -121,17 +128,6 @@ fn times(least: u32, most: Option<u32>) -> String {
 
 /// A regular expression between slashes.
 pub(super) fn slashes(pattern: &str) -> String {
-    let mut quoted = String::from("/");
-    let mut is_escaped = false;
-    for char in pattern.chars() {
-        match char {
-            '/' if !is_escaped => quoted.push_str("\\/"),
-            '\n' => quoted.push_str("\\n"),
-            '\r' => quoted.push_str("\\r"),
-            _ => quoted.push(char),
-        }
-        is_escaped = char == '\\' && !is_escaped;
-    }
-    quoted.push('/');
-    quoted
+    // Nothing that is written here has its slashes escaped.
+    format!("/{}/", pattern.replace('/', "\\/").replace('\n', "\\n").replace('\r', "\\r"))
 }

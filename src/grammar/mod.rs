@@ -144,6 +144,14 @@ impl TurnGrammar {
     /// # Errors
     ///
     /// [`ErrorKind::InvalidGrammar`]: strict schemas have keywords that this form does not hold; it names all of them.
+    ///
+    /// ```
+    /// use openai_harmony::grammar::{GrammarOptions, TurnGrammar};
+    ///
+    /// let grammar = TurnGrammar::new([], GrammarOptions::new())?;
+    /// assert!(grammar.to_lark()?.starts_with("%llguidance {}\nstart: "));
+    /// # Ok::<(), openai_harmony::Error>(())
+    /// ```
     pub fn to_lark(&self) -> Result<String> {
         self.write(GrammarForm::Lark).map(|written| written.text)
     }

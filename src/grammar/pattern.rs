@@ -12,7 +12,7 @@ use regex_syntax::hir::Hir;
 use super::invalid;
 use crate::error::{Reason, Result};
 use crate::path::Path;
-use crate::text_grammar::without_anchors;
+use crate::text_grammar::{flaw, without_anchors};
 
 /// How much memory the automaton of an expression may take, in bytes.
 const MAX_SIZE: usize = 10 << 20;
@@ -29,15 +29,8 @@ impl Pattern {
     /// Of a regular expression. An anchor at its beginning or end is left out: it holds anyway.
     pub(super) fn of_regex(regex: &str) -> Result<Self> {
         let path = || Path::of("response_regex");
-        let hir = regex_syntax::parse(regex).map_err(|error| {
-            let reason = match &error {
-                regex_syntax::Error::Parse(error) => error.kind().to_string().into(),
-                regex_syntax::Error::Translate(error) => error.kind().to_string().into(),
-                _ => Reason::is("not a regular expression"),
-            };
-            invalid(path(), reason)
-        })?;
-        let hir = without_anchors(hir);
+        let hir = regex_syntax::parse(regex).map_err(|error| invalid(path(), flaw(&error)))?;
+        let hir = without_anchors(&hir);
         if !hir.properties().look_set().is_empty() {
             let reason = "grammars cannot express anchors or word boundaries inside an expression";
             return Err(invalid(path(), reason));

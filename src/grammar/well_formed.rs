@@ -243,6 +243,20 @@ mod tests {
     }
 
     #[test]
+    fn lists_and_control_characters() {
+        for (text, is_json) in [
+            ("[]", true),
+            ("[[],[1]]", true),
+            ("[1,]", false),
+            ("\"\u{1f}\"", false),
+            ("\"\u{0}\"", false),
+            ("\" \"", true),
+        ] {
+            assert_eq!(reads(text.as_bytes()), is_json, "{text}");
+        }
+    }
+
+    #[test]
     fn words_of_json_letter_by_letter() {
         for word in ["true", "false", "null"] {
             assert!(reads(word.as_bytes()), "{word}");

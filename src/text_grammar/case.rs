@@ -10,13 +10,9 @@ const FEW: u32 = 1000;
 /// The same texts with letters of either case.
 pub(super) fn ignored(expr: &Expr) -> Expr {
     match expr {
-        Expr::Literal(text) => Expr::concat(text.chars().map(|char| {
-            let cases = cases(char);
-            match &cases[..] {
-                [one] => Expr::literal(&one.to_string()),
-                _ => Expr::class(class(cases)),
-            }
-        })),
+        Expr::Literal(text) => {
+            Expr::concat(text.chars().map(|char| Expr::class(class(cases(char)))))
+        }
         Expr::Class(class_) => {
             let mut all = class_.clone();
             for range in class_.ranges() {

@@ -23,7 +23,7 @@ pub(crate) fn is_wide(class: &ClassUnicode) -> bool {
 pub(crate) enum Expr {
     /// One text, which is not empty.
     Literal(String),
-    /// One character of a class, which is not empty.
+    /// One character of a class, which has several.
     Class(ClassUnicode),
     /// The texts of the rule with this index.
     Rule(usize),
@@ -47,7 +47,11 @@ impl Expr {
     }
 
     pub(crate) fn class(class: ClassUnicode) -> Self {
-        if class.ranges().is_empty() { Self::NOTHING } else { Self::Class(class) }
+        match class.ranges() {
+            [] => Self::NOTHING,
+            [one] if one.start() == one.end() => Self::Literal(one.start().to_string()),
+            _ => Self::Class(class),
+        }
     }
 
     pub(crate) fn range(first: char, last: char) -> Self {
@@ -116,7 +120,8 @@ impl Expr {
                 Self::literal(std::str::from_utf8(&text.0).map_err(|_| "of bytes")?)
             }
             HirKind::Class(Class::Unicode(class)) => Self::class(class.clone()),
-            HirKind::Class(Class::Bytes(_)) => return Err("of bytes"),
+            // Of an expression over characters, which is all that is read, only the empty class is one of bytes.
+            HirKind::Class(Class::Bytes(_)) => return Err("has a class of no character"),
             HirKind::Look(_) => return Err("grammars cannot express anchors or word boundaries"),
             HirKind::Repetition(repetition) => {
                 Self::of_hir(&repetition.sub)?.repeat(repetition.min, repetition.max)
@@ -128,7 +133,7 @@ impl Expr {
     }
 
     /// The expressions of which it is made.
-    pub(super) fn parts(&self) -> &[Self] {
+    pub(crate) fn parts(&self) -> &[Self] {
         match self {
             Self::Concat(parts) | Self::Choice(parts) => parts,
             Self::Repeat(one, ..) => std::slice::from_ref(one),

@@ -15,7 +15,7 @@ mod simplify;
 use std::sync::Arc;
 
 pub(crate) use self::expr::{Expr, has, is_wide, letters};
-pub(crate) use self::regex::without_anchors;
+pub(crate) use self::regex::{between_anchors, flaw, without_anchors};
 pub(crate) use self::simplify::TextRules;
 use crate::error::{Error, ErrorKind, Result};
 use crate::options::choices;

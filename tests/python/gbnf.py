@@ -47,7 +47,21 @@ class Grammar:
 
     def takes(self, symbols: Iterable[str | int]) -> bool:
         """Whether the whole is a text of the grammar."""
-        stacks = self._heads(("root",))
+        return () in self._after(self._heads(("root",)), symbols)
+
+    def texts(self, pieces: Iterable[str], size: int) -> Iterator[str]:
+        """The texts of at most this many pieces: a path that the grammar refuses is not followed."""
+        found, pieces = [("", self._heads(("root",)))], [*pieces]
+        for left in range(size, -1, -1):
+            yield from (text for text, stacks in found if () in stacks)
+            nexts = (
+                (text + piece, self._after(stacks, piece))
+                for text, stacks in found
+                for piece in (pieces if left else ())
+            )
+            found = [(text, stacks) for text, stacks in nexts if stacks]
+
+    def _after(self, stacks: frozenset[Stack], symbols: Iterable[str | int]) -> frozenset[Stack]:
         for symbol in symbols:
             stacks = frozenset(
                 head
@@ -55,7 +69,7 @@ class Grammar:
                 if stack and stack[0].takes(symbol)
                 for head in self._heads(stack[1:])
             )
-        return () in stacks
+        return stacks
 
     def _heads(self, stack: Stack) -> frozenset[Stack]:
         """What may follow: stacks that begin with a class; an empty one where the text may end."""
@@ -189,6 +203,8 @@ def _class(text: str) -> Class:
         if at + 2 < len(found) and found[at + 1] == ("-", False):
             high = found[at + 2][0]
             at += 2
+        if low > high:
+            raise ValueError(f"a range of no character: {text!r}")
         ranges.append((low, high))
         at += 1
     return Class(tuple(ranges), is_negated)

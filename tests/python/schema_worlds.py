@@ -197,7 +197,8 @@ def fits(of: Any, value: Any) -> bool:
     return bool(jsonschema.Draft202012Validator(of).is_valid(value))
 
 
-def _tagged(value: Any) -> Any:
+def tagged(value: Any) -> Any:
+    """An object with one member."""
     of_a = {"type": "object", "properties": {"a": value}, "required": ["a"]}
     return {**of_a, "additionalProperties": False}
 
@@ -239,8 +240,8 @@ _SMALL: list[tuple[str, list[Any]]] = [
             [{"type": "string"}, {"type": "object"}],
             [{"const": True}, {"enum": ["a", None]}, {"type": "number"}],
             [{"type": "boolean"}, {"type": "null"}, {"enum": [1, "a"]}, {"const": "b"}],
-            [_tagged({"const": 0}), _tagged({"enum": ["x"]}), _tagged({"type": "boolean"})],
-            [_tagged({"const": 0}), _tagged({"enum": [0, "x"]})],
+            [tagged({"const": 0}), tagged({"enum": ["x"]}), tagged({"type": "boolean"})],
+            [tagged({"const": 0}), tagged({"enum": [0, "x"]})],
         ],
     ),
     ("allOf", [[{"minLength": 1}, {"maximum": 1}]]),
@@ -268,6 +269,30 @@ def small(keywords: int = 2) -> Iterator[Any]:
                 if "$ref" in made
                 else made
             )
+
+
+_ROOMS = (
+    {"type", "enum", "const", "multipleOf", "minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"},
+    {"type", "minLength", "maxLength", "pattern"},
+    {"items", "prefixItems", "minItems", "maxItems"},
+    {"properties", "required", "additionalProperties", "patternProperties", "minProperties", "maxProperties"},
+    {"anyOf", "oneOf", "type", "const"},
+)  # fmt: skip
+
+
+def merged() -> Iterator[tuple[Any, Any]]:
+    """Two schemas of one keyword each, about the same kind of values, and all that both ask as BNF means it: where
+    they name members and say nothing of others, there are no others."""
+    single = [{name: value} for name, values in _SMALL for value in values]
+    for one, other in itertools.combinations(single, 2):
+        [key, of_other] = *one, *other
+        if any({key, of_other} <= room for room in _ROOMS):
+            both = {"allOf": [one, other]}
+            keys = {key, of_other}
+            is_closed = bool(keys & {"properties", "patternProperties"}) and (
+                "additionalProperties" not in keys
+            )
+            yield both, {**both, "unevaluatedProperties": False} if is_closed else both
 
 
 def closed(of: Any) -> Any:

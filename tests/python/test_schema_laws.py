@@ -105,6 +105,13 @@ def test_bnf_of_every_small_schema(part: int) -> None:
     assert len(both) > 1_400
 
 
+def test_bnf_of_two_small_schemas() -> None:
+    pairs = [*schema_worlds.merged()]
+    for schema, needed in pairs:
+        check_bnf(schema, schema_worlds.SMALL_VALUES, needed)
+    assert len(pairs) > 400
+
+
 @pytest.mark.parametrize("part", range(8))
 def test_bnf_takes_what_fits(part: int) -> None:
     for seed in range(part, 800, 8):

@@ -26,8 +26,9 @@ impl Decimal {
         Self::new(text.starts_with('-'), whole, fraction)
     }
 
-    pub(super) fn zero() -> Self {
-        Self::new(false, "0", "")
+    /// An integer of one digit.
+    pub(super) fn digit(digit: &str) -> Self {
+        Self::new(false, digit, "")
     }
 
     fn new(is_negative: bool, whole: &str, fraction: &str) -> Self {
@@ -55,6 +56,20 @@ impl Decimal {
         digits(self).bytes().fold(0, step) == 0
     }
 
+    /// Its product with a power of ten.
+    fn shifted(&self, places: usize) -> Self {
+        let fraction = format!("{:0<places$}", self.fraction);
+        let (digits, rest) = fraction.split_at(places);
+        Self::new(self.is_negative, &format!("{}{digits}", self.whole), rest)
+    }
+
+    /// An integer's quotient by a power of ten.
+    pub(super) fn unshifted(&self, places: usize) -> Self {
+        let digits = format!("{:0>width$}", self.whole, width = places + 1);
+        let (whole, fraction) = digits.split_at(digits.len() - places);
+        Self::new(self.is_negative, whole, fraction)
+    }
+
     /// The nearest integer above it (below it), which is another one if it is excluded.
     fn integer(&self, is_above: bool, is_excluded: bool) -> Self {
         let whole = Self::new(self.is_negative, &self.whole, "");
@@ -66,7 +81,7 @@ impl Decimal {
         whole.next(is_above)
     }
 
-    /// The next integer.
+    /// The integer after (before) this one; of its fraction nothing is left.
     pub(super) fn next(&self, is_above: bool) -> Self {
         if !is_above && self.whole == "0" {
             return Self::new(true, "1", "");
@@ -157,10 +172,11 @@ impl Bounds {
         self.least.is_none() && self.most.is_none()
     }
 
-    /// The least and the largest integer.
-    pub(super) fn integers(&self) -> (Option<Decimal>, Option<Decimal>) {
+    /// The least and the largest number of at most this many places after the point.
+    pub(super) fn rounded(&self, places: usize) -> (Option<Decimal>, Option<Decimal>) {
         let nearest = |bound: &Option<Bound>, is_above| {
-            bound.as_ref().map(|(number, is_excluded)| number.integer(is_above, *is_excluded))
+            let (number, is_excluded) = bound.as_ref()?;
+            Some(number.shifted(places).integer(is_above, *is_excluded).unshifted(places))
         };
         (nearest(&self.least, true), nearest(&self.most, false))
     }

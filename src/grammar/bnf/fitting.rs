@@ -9,11 +9,11 @@
 //! there.
 
 use regex_syntax::hir::ClassUnicode;
-use serde_json::Value;
 
 use super::literals::literal;
 use super::pattern::class_of;
 use super::rules::BnfRules;
+use crate::grammar::input::escaped;
 use crate::text_grammar::{Expr, TextRules, has, is_wide, letters};
 
 /// The quote that ends a text.
@@ -242,22 +242,15 @@ impl Texts<'_> {
 fn of_literal(text: &str, next: &Rest) -> Rest {
     let open = next.after_angle.as_ref().filter(|_| text.ends_with('<'));
     let written = |is_behind: bool| {
-        let (mut written, mut is_behind) = (String::new(), is_behind);
-        let mut chars = text.chars().peekable();
-        while let Some(char) = chars.next() {
-            let is_closed = match chars.peek() {
-                Some(next) => *next == '|',
-                None => open.is_none(),
-            };
+        let mut written = String::new();
+        for (at, char) in text.char_indices() {
+            let rest = &text[at + char.len_utf8()..];
+            let is_closed = if rest.is_empty() { open.is_none() } else { rest.starts_with('|') };
             match char {
                 '<' if is_closed => written.push_str("\\u003c"),
-                '|' if is_behind => written.push_str("\\u007c"),
-                _ => {
-                    let quoted = Value::from(char.to_string()).to_string();
-                    written.push_str(&quoted[1..quoted.len() - 1]);
-                }
+                '|' if at == 0 && is_behind => written.push_str("\\u007c"),
+                _ => written.push_str(&escaped(char)),
             }
-            is_behind = char == '<' && !is_closed;
         }
         format!("{} {}", literal(&written), open.unwrap_or(&next.after))
     };
@@ -266,40 +259,24 @@ fn of_literal(text: &str, next: &Rest) -> Rest {
 
 /// The characters of a class, each with what follows. `is_behind`: after a `<`.
 fn characters(class: &ClassUnicode, next: &Rest, is_behind: bool) -> Result<String, String> {
-    const SHORT: [(char, char); 7] = [
-        ('"', '"'),
-        ('\\', '\\'),
-        ('\u{8}', 'b'),
-        ('\u{c}', 'f'),
-        ('\n', 'n'),
-        ('\r', 'r'),
-        ('\t', 't'),
-    ];
-    let is_escaped =
-        |char: char| matches!(char, '"' | '\\' | '<') || char < ' ' || (is_behind && char == '|');
-    let mut options = Vec::new();
-    options.extend(class_of(class.ranges(), is_escaped));
-    let short: String = SHORT
-        .iter()
-        .filter(|(char, _)| has(class, *char))
-        .map(|(_, name)| if *name == '\\' { "\\\\".to_owned() } else { name.to_string() })
-        .collect();
+    let mut out = vec![('\0', '\x1f'), ('"', '"'), ('<', '<'), ('\\', '\\')];
+    out.extend(is_behind.then_some(('|', '|')));
+    let mut options: Vec<String> = class_of(class, &out).into_iter().collect();
+    for (char, code) in [('<', "003"), ('|', "007")] {
+        if has(class, char) && (is_behind || char == '<') {
+            options.push(format!(r#""\\u{code}" [cC]"#));
+        }
+    }
+    let all = ('\0'..' ').chain(['"', '\\']).filter(|char| has(class, *char)).map(escaped);
+    let (short, rare): (Vec<String>, Vec<String>) = all.partition(|escape| escape.len() == 2);
     if !short.is_empty() {
-        options.push(format!(r#""\\" [{short}]"#));
+        let short = short.iter().map(|escape| if escape == r"\\" { escape } else { &escape[1..] });
+        options.push(format!(r#""\\" [{}]"#, short.collect::<String>()));
     }
-    if has(class, '<') {
-        options.push(r#""\\u003" [cC]"#.to_owned());
-    }
-    if is_behind && has(class, '|') {
-        options.push(r#""\\u007" [cC]"#.to_owned());
-    }
-    let rare: Vec<char> = ('\0'..' ')
-        .filter(|char| has(class, *char) && SHORT.iter().all(|(short, _)| short != char))
-        .collect();
     if rare.len() == 27 {
         options.push(r#""\\u00" ("0" [0-7bBeEfF] | "1" [0-9a-fA-F])"#.to_owned());
     } else {
-        options.extend(rare.iter().map(|char| format!(r#""\\u{:04x}""#, u32::from(*char))));
+        options.extend(rare.iter().map(|escape| literal(escape)));
     }
     let mut all: Vec<String> =
         options.iter().map(|option| format!("{option} {}", next.after)).collect();

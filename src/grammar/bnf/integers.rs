@@ -43,7 +43,7 @@ pub(super) fn multiples(
     if let Some((least, most)) = bounds {
         let of = i128::from(of);
         let (low, high) = (-(-least).div_euclid(of), most.div_euclid(of));
-        let is_few = high.checked_sub(low).is_some_and(|count| (0..MOST_LISTED).contains(&count));
+        let is_few = high.checked_sub(low).is_some_and(|count| count < MOST_LISTED);
         let all = || (low..=high).map(|count| format!("\"{}\"", count * of));
         return is_few.then(|| all().collect::<Vec<_>>().join(" | "));
     }

@@ -1,7 +1,8 @@
 //! What several schemas ask of one value, as one schema: `allOf`, and keywords beside `$ref` and `anyOf`.
 
-use serde_json::{Map, Number, Value, json};
+use serde_json::{Map, Value, json};
 
+use super::decimal::Decimal;
 use super::literals::list;
 use super::schema::{Followed, Gathered, SchemaWriter};
 use crate::grammar::schemas::{is_of_kind, names, target};
@@ -85,7 +86,7 @@ impl SchemaWriter<'_> {
             }
             let both = match key.as_str() {
                 "type" => shared_kinds(&own, &value),
-                // Two that differ; a list of values is compared after the loop.
+                // Two that differ.
                 "const" => {
                     into.insert("enum".to_owned(), json!([]));
                     continue;
@@ -106,7 +107,6 @@ impl SchemaWriter<'_> {
             };
             into.insert(key, both);
         }
-        one_list_of_values(into);
     }
 
     fn shared_multiple(&mut self, one: &Value, other: &Value, path: &Path) -> Value {
@@ -125,24 +125,9 @@ impl SchemaWriter<'_> {
     }
 }
 
-/// `const` is an `enum` of one.
-fn one_list_of_values(members: &mut Map<String, Value>) {
-    let (Some(one), Some(all)) = (members.get("const").cloned(), members.get("enum")) else {
-        return;
-    };
-    let both: Value = list(all).into_iter().filter(|value| *value == one).collect();
-    members.remove("const");
-    members.insert("enum".to_owned(), both);
-}
-
 /// A schema of what fits both.
 fn both(one: &Value, other: &Value) -> Value {
-    match (one, other) {
-        (Value::Bool(false), _) | (_, Value::Bool(false)) => Value::Bool(false),
-        (Value::Bool(true), all) | (all, Value::Bool(true)) => all.clone(),
-        _ if one == other => one.clone(),
-        _ => json!({"allOf": [one, other]}),
-    }
+    if one == other { one.clone() } else { json!({"allOf": [one, other]}) }
 }
 
 /// The members of an object; what one schema does not name, its additional schema is for.
@@ -237,13 +222,5 @@ fn shared_kinds(one: &Value, other: &Value) -> Value {
 fn is_tighter(key: &str, value: &Value, than: &Value) -> bool {
     let is_upper = key.starts_with("max") || key == "exclusiveMaximum";
     let (Value::Number(value), Value::Number(than)) = (value, than) else { return false };
-    let is_less = is_less(value, than);
-    if is_upper { is_less } else { !is_less }
-}
-
-fn is_less(one: &Number, other: &Number) -> bool {
-    match (one.as_i128(), other.as_i128()) {
-        (Some(one), Some(other)) => one < other,
-        _ => one.as_f64() < other.as_f64(),
-    }
+    (Decimal::of(value) < Decimal::of(than)) == is_upper
 }

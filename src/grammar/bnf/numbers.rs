@@ -6,7 +6,7 @@ use super::integers::{digits, sizes};
 /// How many digits a fraction may have; `None` of any number.
 type Places = Option<usize>;
 
-/// The numbers within bounds; `None` if there are none.
+/// The numbers within bounds, which are of as many places; `None` if there are none.
 pub(super) fn between(bounds: &Bounds, places: Places) -> Option<String> {
     let is_empty = bounds.least.as_ref().zip(bounds.most.as_ref()).is_some_and(|(least, most)| {
         least.0 > most.0 || (least.0 == most.0 && (least.1 || most.1))
@@ -19,23 +19,20 @@ pub(super) fn between(bounds: &Bounds, places: Places) -> Option<String> {
     if bounds.least.as_ref().is_none_or(|(least, _)| least.is_negative) {
         let nearest = bounds.most.as_ref().filter(|(most, _)| most.is_negative).map(size);
         let farthest = bounds.least.as_ref().map(size);
-        let from_zero = nearest.unwrap_or((Decimal::zero(), true));
-        let sizes = sizes_between(&from_zero, farthest.as_ref(), places);
+        let from_zero = || match places {
+            None => (Decimal::digit("0"), true),
+            Some(places) => (Decimal::digit("1").unshifted(places), false),
+        };
+        let nearest = nearest.unwrap_or_else(from_zero);
+        let sizes = sizes_between(&nearest, farthest.as_ref(), places);
         options.push(format!("\"-\" ({sizes})"));
     }
     if bounds.most.as_ref().is_none_or(|(most, _)| !most.is_negative) {
         let nearest = bounds.least.clone().filter(|(least, _)| !least.is_negative);
-        let nearest = nearest.unwrap_or((Decimal::zero(), false));
+        let nearest = nearest.unwrap_or((Decimal::digit("0"), false));
         options.push(sizes_between(&nearest, bounds.most.as_ref(), places));
     }
     Some(options.join(" | "))
-}
-
-/// Whether the digits of the bounds fit in `places` places.
-pub(super) fn have_room(bounds: &Bounds, places: usize) -> bool {
-    let all = bounds.least.iter().chain(&bounds.most);
-    all.map(|(number, is_out)| number.fraction.len() + usize::from(*is_out))
-        .all(|least| least <= places)
 }
 
 /// Numbers without a sign.
@@ -47,13 +44,12 @@ fn sizes_between(least: &Bound, most: Option<&Bound>, places: Places) -> String 
         return format!("\"{}\" ({})", low.whole, fraction_between(ends, places));
     }
     options.push(format!("\"{}\" {}", low.whole, fraction_from(&low.fraction, is_low_out, places)));
-    let first = Decimal { fraction: String::new(), ..low.clone() }.next(true);
+    let first = low.next(true);
     match most {
         None => options.push(format!("({}) {}", sizes(&first.whole, None), any_fraction(places))),
         Some((high, is_high_out)) => {
-            let whole = Decimal { fraction: String::new(), ..high.clone() };
-            if first < whole {
-                let end = whole.next(false);
+            let end = high.next(false);
+            if first <= end {
                 let between = sizes(&first.whole, Some(&end.whole));
                 options.push(format!("({between}) {}", any_fraction(places)));
             }
@@ -96,7 +92,8 @@ fn fraction_from(least: &str, is_out: bool, places: Places) -> String {
 /// Digits, none of them if nothing is asked for, that are at least these.
 fn from(least: &str, is_out: bool, places: Places) -> String {
     let Some(low) = least.bytes().next() else {
-        return if is_out { format!("\"0\"* [1-9] {}", any(fewer(places))) } else { any(places) };
+        // Only where places are free: else bounds are rounded, and included.
+        return if is_out { "\"0\"* [1-9] [0-9]*".to_owned() } else { any(places) };
     };
     let rest = fewer(places);
     let same = format!("\"{}\" ({})", char::from(low), from(&least[1..], is_out, rest));

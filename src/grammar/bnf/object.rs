@@ -118,6 +118,10 @@ impl SchemaWriter<'_> {
         path: &Path,
     ) -> Option<String> {
         let (mut others, mut rest) = (Vec::new(), rest);
+        if !names::overlapping(patterns).is_empty() {
+            let reason = "a name may fit two patterns, and no grammar asks for both schemas";
+            self.rules.report.loosen(path, "patternProperties", reason);
+        }
         for (pattern, schema) in patterns {
             let inner = path.clone().then("patternProperties").then(pattern.clone());
             let Some(value) = self.value(schema, &inner) else {
@@ -182,7 +186,7 @@ impl SchemaWriter<'_> {
             if is_first_possible {
                 let skipped = if *is_needed { String::new() } else { format!(" | {first}") };
                 let written = format!("{pair} {rest}{skipped}");
-                first = if index == 0 { format!("({written})") } else { self.rules.made(&written) };
+                first = self.rules.made(&written);
             }
             let skipped = if *is_needed { String::new() } else { format!(" | {rest}") };
             behind = format!("\",\" blanks {pair} {rest}{skipped}");

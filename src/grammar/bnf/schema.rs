@@ -134,12 +134,10 @@ impl SchemaWriter<'_> {
 
     /// One of the values that a schema lists.
     fn values(&mut self, members: &Map<String, Value>, path: &Path) -> Option<String> {
-        let listed = members.get("enum").map(list);
-        let all = match (members.get("const"), listed) {
-            (Some(one), Some(listed)) if !listed.contains(one) => Vec::new(),
-            (Some(one), _) => vec![one.clone()],
-            (None, listed) => listed.unwrap_or_default(),
-        };
+        let one = members.get("const");
+        let all = members.get("enum").map(list).or(one.map(|one| vec![one.clone()]));
+        let mut all = all.unwrap_or_default();
+        all.retain(|value| one.is_none_or(|one| value == one));
         let is_inner = |value: &Value| value.is_object() || value.is_array();
         if all.iter().any(is_inner) {
             const INNER: [&str; 6] = [
@@ -173,7 +171,7 @@ impl SchemaWriter<'_> {
 
     fn integer(&mut self, members: &Map<String, Value>, path: &Path) -> Option<String> {
         let bounds = Bounds::of(members);
-        let (least, most) = bounds.integers();
+        let (least, most) = bounds.rounded(0);
         if let Some(multiple) = members.get("multipleOf").filter(|of| of.as_f64() != Some(1.0)) {
             let written = multiple
                 .as_u64()
@@ -195,14 +193,18 @@ impl SchemaWriter<'_> {
 
     /// With bounds or places after the point, a number is written without an exponent.
     fn number(&mut self, members: &Map<String, Value>, path: &Path) -> Option<String> {
-        let bounds = Bounds::of(members);
+        let mut bounds = Bounds::of(members);
         let mut places = None;
         if let Some(multiple) = members.get("multipleOf") {
             if multiple.as_f64().is_some_and(|of| of.fract() == 0.0) {
                 return self.integer(members, path);
             }
-            places = places_of(multiple).filter(|places| numbers::have_room(&bounds, *places));
-            if places.is_none() {
+            places = places_of(multiple);
+            if let Some(places) = places {
+                let (least, most) = bounds.rounded(places);
+                let included = |number| (number, false);
+                bounds = Bounds { least: least.map(included), most: most.map(included) };
+            } else {
                 let reason = "grammars hold multiples of integers, and of 0.1, 0.01 and so on";
                 self.rules.report.loosen(path, "multipleOf", reason);
             }
@@ -241,4 +243,28 @@ fn places_of(multiple: &Value) -> Option<usize> {
 pub(super) fn required(members: &Map<String, Value>) -> Vec<&str> {
     let all = members.get("required").and_then(Value::as_array);
     all.into_iter().flatten().filter_map(Value::as_str).collect()
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::grammar::bnf::rules::Engine;
+
+    /// A schema that grows with each reference ends where all rules together are too many.
+    #[test]
+    fn schemas_share_the_room_for_rules() {
+        for (made, is_held) in
+            [(0, true), (MOST_RULES, true), (MOST_RULES + 1, false), (MOST_RULES + 2, false)]
+        {
+            let mut rules = BnfRules::new(Engine::LlamaCpp, None);
+            (0..made).for_each(|_| drop(rules.name()));
+            write(&mut rules, &json!({"type": "null"}), &Path::default(), false);
+            let (_, report) = rules.into_parts();
+            let loosened = report.finish(Some(&[])).unwrap();
+            assert_eq!(loosened.is_empty(), is_held, "{made} {loosened:?}");
+        }
+    }
 }

@@ -25,11 +25,14 @@ impl SchemaWriter<'_> {
         let Some(hir) = pattern.and_then(|pattern| ecma::whole(pattern).ok()) else {
             return Some(self.counted(least, most, path));
         };
-        let (hir, unheld) = lengths::within(hir, least, most);
-        for keyword in unheld {
-            self.rules.report.loosen(path, keyword, "no grammar holds it beside this pattern");
-        }
-        match self.rules.attempt(|rules| fitting(rules, &Expr::of_hir(&hir)?)) {
+        let written = Expr::of_hir(&hir).map_err(str::to_owned).and_then(|expr| {
+            let (expr, unheld) = lengths::within(expr, least, most);
+            for keyword in unheld {
+                self.rules.report.loosen(path, keyword, "no grammar holds it beside this pattern");
+            }
+            self.rules.attempt(|rules| fitting(rules, &expr))
+        });
+        match written {
             Ok(rest) => Some(format!("{QUOTE} {rest}")),
             Err(reason) => {
                 self.rules.report.loosen(path, "pattern", reason);

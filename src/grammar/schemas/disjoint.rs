@@ -12,13 +12,15 @@ pub(super) fn overlap(root: &Value, all: &[Value]) -> Option<String> {
     if all.len() > MOST_COMPARED {
         return Some(format!("more than {MOST_COMPARED} schemas are not compared; use anyOf"));
     }
-    let are_apart =
-        |at: usize, one: &Value| all[..at].iter().position(|other| !are_disjoint(root, one, other));
+    let are_apart = |at: usize, one: &Value| {
+        all[..at].iter().position(|other| !are_disjoint(root, one, other, false))
+    };
     let found = all.iter().enumerate().find_map(|(at, one)| Some((at, are_apart(at, one)?)));
     found.map(|(at, other)| format!("its schemas {other} and {at} overlap; use anyOf"))
 }
 
-fn are_disjoint(root: &Value, one: &Value, other: &Value) -> bool {
+/// Members of objects are compared by their types and values only: their own members may lead back here.
+fn are_disjoint(root: &Value, one: &Value, other: &Value, are_members: bool) -> bool {
     let (one, other) = (resolved(root, one), resolved(root, other));
     if *one == Value::Bool(false) || *other == Value::Bool(false) {
         return true;
@@ -29,7 +31,8 @@ fn are_disjoint(root: &Value, one: &Value, other: &Value) -> bool {
     match (kinds(one), kinds(other)) {
         (Some(some), Some(others)) => {
             let shared: Vec<_> = some.iter().filter(|kind| others.contains(kind)).collect();
-            shared.is_empty() || shared == [&"object"] && have_apart_members(root, one, other)
+            let are_objects = shared == [&"object"] && !are_members;
+            shared.is_empty() || are_objects && have_apart_members(root, one, other)
         }
         _ => false,
     }
@@ -37,33 +40,18 @@ fn are_disjoint(root: &Value, one: &Value, other: &Value) -> bool {
 
 /// Whether there is a member that both need, with values of its own in each.
 fn have_apart_members(root: &Value, one: &Value, other: &Value) -> bool {
-    let property = |schema: &'_ Value, name: &str| {
-        schema.get("properties")?.get(name).map(|found| resolved(root, found).clone())
-    };
-    required(one).filter(|name| required(other).any(|of| of == *name)).any(|name| {
-        property(one, name).zip(property(other, name)).is_some_and(|(one, other)| {
-            let both = values(&one).zip(values(&other));
-            match both {
-                Some((some, others)) => share_none(some, others),
-                None => kinds(&one)
-                    .zip(kinds(&other))
-                    .is_some_and(|(some, others)| !some.iter().any(|kind| others.contains(kind))),
-            }
-        })
+    let needed = |name: &&str| required(other).any(|of| of == *name);
+    required(one).filter(needed).any(|name| {
+        let [one, other] = [one, other].map(|schema| schema.get("properties")?.get(name));
+        one.zip(other).is_some_and(|(one, other)| are_disjoint(root, one, other, true))
     })
 }
 
 /// The types of a schema, `number` for `integer`, too; `None` if it has any.
 fn kinds(schema: &Value) -> Option<Vec<&str>> {
-    let name = |kind: &'_ Value| match kind.as_str() {
-        Some("integer" | "number") => Some("number"),
-        Some("object") => Some("object"),
-        Some("array") => Some("array"),
-        Some("string") => Some("string"),
-        Some("boolean") => Some("boolean"),
-        Some("null") => Some("null"),
-        _ => None,
-    };
+    fn name(kind: &Value) -> Option<&str> {
+        kind.as_str().map(|kind| if kind == "integer" { "number" } else { kind })
+    }
     if let Some(values) = values(schema) {
         return Some(values.iter().map(kind_of).collect());
     }

@@ -4,7 +4,9 @@
 
 use std::borrow::Cow;
 
-use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind, Look, Repetition};
+use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind, Repetition};
+
+use crate::text_grammar::{between_anchors, flaw};
 
 /// Reads a pattern.
 ///
@@ -12,12 +14,8 @@ use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind, Lo
 ///
 /// Why no grammar holds it.
 pub(in crate::grammar) fn whole(pattern: &str) -> Result<Hir, String> {
-    let hir = regex_syntax::parse(&translated(pattern)).map_err(|error| match &error {
-        regex_syntax::Error::Parse(error) => error.kind().to_string(),
-        regex_syntax::Error::Translate(error) => error.kind().to_string(),
-        _ => "not a regular expression".to_owned(),
-    })?;
-    let hir = anywhere(&hir);
+    let hir = regex_syntax::parse(&translated(pattern)).map_err(|error| flaw(&error))?;
+    let hir = anywhere(&hir, [false; 2]);
     if hir.properties().look_set().is_empty() {
         Ok(hir)
     } else {
@@ -25,32 +23,26 @@ pub(in crate::grammar) fn whole(pattern: &str) -> Result<Hir, String> {
     }
 }
 
-/// What fits a whole text: other characters around what has no anchor there.
-fn anywhere(hir: &Hir) -> Hir {
+/// What fits a whole text: other characters around what has no anchor there, nor did where it is an option.
+fn anywhere(hir: &Hir, [is_start, is_end]: [bool; 2]) -> Hir {
     match hir.kind() {
-        HirKind::Capture(capture) => anywhere(&capture.sub),
-        HirKind::Alternation(options) => Hir::alternation(options.iter().map(anywhere).collect()),
-        HirKind::Concat(parts) => around(parts),
-        _ => around(std::slice::from_ref(hir)),
+        HirKind::Capture(capture) => anywhere(&capture.sub, [is_start, is_end]),
+        HirKind::Alternation(options) => Hir::alternation(
+            options.iter().map(|option| anywhere(option, [is_start, is_end])).collect(),
+        ),
+        _ => {
+            let (starts, middle, ends) = between_anchors(hir);
+            let (is_start, is_end) = (is_start || starts, is_end || ends);
+            if let [one] = middle
+                && (starts || ends)
+            {
+                return anywhere(one, [is_start, is_end]);
+            }
+            let around = |is_anchored: bool| (!is_anchored).then(any_text);
+            let all = around(is_start).into_iter().chain(middle.iter().cloned());
+            Hir::concat(all.chain(around(is_end)).collect())
+        }
     }
-}
-
-fn around(parts: &[Hir]) -> Hir {
-    let is =
-        |part: Option<&Hir>, look| part.is_some_and(|part| *part.kind() == HirKind::Look(look));
-    let (is_start, mut middle) = match parts {
-        [_, rest @ ..] if is(parts.first(), Look::Start) => (true, rest),
-        all => (false, all),
-    };
-    let is_end = is(middle.last(), Look::End);
-    if is_end {
-        middle = &middle[..middle.len() - 1];
-    }
-    let mut all = Vec::with_capacity(middle.len() + 2);
-    all.extend((!is_start).then(any_text));
-    all.extend(middle.iter().cloned());
-    all.extend((!is_end).then(any_text));
-    Hir::concat(all)
 }
 
 fn any_text() -> Hir {

@@ -1,9 +1,8 @@
 //! What llguidance does not hold of a clean schema.
 
-use regex_syntax::hir::{Hir, HirKind};
 use serde_json::{Map, Value};
 
-use super::{Report, ecma, target};
+use super::{Report, names, target};
 use crate::path::Path;
 
 /// A clean schema without it.
@@ -53,31 +52,15 @@ impl Limits<'_> {
         named.iter().map(schema).collect()
     }
 
-    /// Patterns of names of which none fits two, as their first characters show.
+    /// Patterns of names of which none fits two.
     fn apart(&mut self, named: &Map<String, Value>, path: &Path) -> Map<String, Value> {
-        let mut kept = Map::new();
-        let mut beginnings: Vec<String> = Vec::new();
-        for (pattern, schema) in named {
-            let begins = ecma::whole(pattern).map(|hir| beginning(&hir)).unwrap_or_default();
-            let is_apart =
-                |other: &String| !other.starts_with(&begins) && !begins.starts_with(other);
-            if beginnings.iter().all(is_apart) {
-                beginnings.push(begins);
-                kept.insert(pattern.clone(), schema.clone());
-            } else {
-                let reason = "llguidance cannot tell its names from those of another pattern";
-                self.report.loosen(path, "patternProperties", reason);
-            }
+        let overlapping = names::overlapping(named);
+        if !overlapping.is_empty() {
+            let reason = "llguidance cannot tell its names from those of another pattern";
+            self.report.loosen(path, "patternProperties", reason);
         }
-        kept
-    }
-}
-
-fn beginning(hir: &Hir) -> String {
-    match hir.kind() {
-        HirKind::Literal(text) => String::from_utf8_lossy(&text.0).into_owned(),
-        HirKind::Concat(parts) => parts.first().map(beginning).unwrap_or_default(),
-        HirKind::Capture(capture) => beginning(&capture.sub),
-        _ => String::new(),
+        let mut named = named.clone();
+        named.retain(|pattern, _| !overlapping.contains(pattern));
+        named
     }
 }

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use super::{Report, ecma, is_of_kind};
 use crate::grammar::pattern::{Matcher, Pattern};
 use crate::path::Path;
+use crate::text_grammar::Expr;
 
 /// Puts other keywords for these, or reports them.
 pub(super) fn hold(
@@ -117,6 +118,30 @@ fn fitting(clean: &mut Map<String, Value>, pattern: &str) -> bool {
         clean.insert("additionalProperties".to_owned(), Value::Bool(false));
     }
     true
+}
+
+/// The patterns whose names may fit an earlier one, too, as far as their first characters show.
+pub(in crate::grammar) fn overlapping(patterns: &Map<String, Value>) -> Vec<String> {
+    let (mut overlapping, mut beginnings) = (Vec::new(), Vec::<String>::new());
+    for pattern in patterns.keys() {
+        let expr = ecma::whole(pattern).ok().and_then(|hir| Expr::of_hir(&hir).ok());
+        let begins = expr.as_ref().map(beginning).unwrap_or_default();
+        let is_near = |other: &String| other.starts_with(&begins) || begins.starts_with(other);
+        if beginnings.iter().any(is_near) {
+            overlapping.push(pattern.clone());
+        } else {
+            beginnings.push(begins);
+        }
+    }
+    overlapping
+}
+
+fn beginning(expr: &Expr) -> String {
+    match expr {
+        Expr::Literal(text) => text.clone(),
+        Expr::Concat(parts) => parts.first().map(beginning).unwrap_or_default(),
+        _ => String::new(),
+    }
 }
 
 /// Whether a pattern is found in a text.
