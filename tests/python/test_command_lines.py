@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import io
 import json
 import os
 import subprocess
@@ -15,7 +16,7 @@ import pytest
 
 from few_rows import HARMONY
 from harmony_command import Said
-from openai_harmony import StreamableParser, load_harmony_encoding, training
+from openai_harmony import StreamableParser, cli, load_harmony_encoding, training
 from openai_harmony.cli.commands import COMMANDS
 from openai_harmony.cli.flags import ROWS as FLAGS
 from openai_harmony.interop import Turn, chat_completions
@@ -63,6 +64,7 @@ def test_a_row_of_training_is_known(write: Any, harmony: Any) -> None:
     row = {"instruction": "Double it", "output": "4"}
     said = harmony("count", write(CHAT, row, CHAT))
     assert said.err.rstrip().endswith("'tokens'; training rows are read with --format chat")
+    assert harmony("count", write(CHAT, {"a": 1})).err.rstrip().endswith("'tokens'")
 
 
 def test_show_goes_on_after_a_bad_line(write: Any, harmony: Any) -> None:
@@ -84,6 +86,105 @@ def test_many_bad_lines_are_counted(write: Any, harmony: Any) -> None:
     lines = said.err.splitlines()
     assert (len(lines), lines[-1]) == (21, "harmony: error: 30 more bad lines")
     assert int(said.out) == len(chat_completions.read(CHAT).prompt(ENCODING))
+
+
+def test_twenty_bad_lines_are_each_reported(write: Any, harmony: Any) -> None:
+    said = harmony("count", write(*BAD[1:2] * 20))
+    assert [
+        line.startswith(f"harmony: error: in:{at}: ")
+        for at, line in enumerate(said.err.splitlines(), 1)
+    ] == [True] * 20
+
+
+@pytest.mark.parametrize("error", [False, True])
+@pytest.mark.parametrize("output", [False, True])
+@pytest.mark.parametrize("arguments", [["--total"], [], ["-o", "out"]])
+def test_progress_is_shown_where_nothing_else_is(
+    error: bool, output: bool, arguments: list[str], write: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a terminal of errors, unless what is written there itself shows it."""
+    streams = [Terminal(is_terminal) for is_terminal in (error, output)]
+    for name, stream in zip(("stderr", "stdout"), streams):
+        monkeypatch.setattr(sys, name, stream)
+    assert cli.main(["count", *arguments, write(*[CHAT] * 3)]) == 0
+    shown = error and not (output and not arguments)
+    assert ("3 rows" in streams[0].getvalue()) == shown
+
+
+class Terminal(io.StringIO):
+    def __init__(self, is_terminal: bool) -> None:
+        super().__init__()
+        self._is_terminal = is_terminal
+
+    def isatty(self) -> bool:
+        return self._is_terminal
+
+
+def test_a_new_file_has_the_rights_of_any_other(write: Any, harmony: Any) -> None:
+    before = os.umask(0o027)
+    try:
+        assert harmony("count", "-o", "out", write(CHAT)).code == 0
+        assert os.umask(0o027) == 0o027
+    finally:
+        os.umask(before)
+    if os.name == "posix":
+        assert os.stat("out").st_mode & 0o777 == 0o640
+    assert harmony("count", "--total", "--to", "json", "in").out == (
+        f'{{"tokens": {len(chat_completions.read(CHAT).prompt(ENCODING))}}}\n'
+    )
+
+
+def test_what_cannot_be_written_leaves_no_file(
+    write: Any, harmony: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = write(CHAT)
+
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", full)
+    assert harmony("count", "-o", "out", name).code == 1
+    assert os.listdir() == ["in"]
+
+
+def test_a_request_has_a_date_only_in_prompts(write: Any, harmony: Any) -> None:
+    name = write(ROW)
+    for ending, date in (("training", None), ("none", "today"), ("completion", "today")):
+        turn = chat_completions.read(ROW, date=date)  # type: ignore[arg-type]
+        ended: Any = {"ending": ending}
+        shown = ENCODING.render_with_spans(turn.conversation, turn.config, **ended)
+        said = harmony("render", "--ending", ending, name)
+        assert said.out.split() == [str(token) for token in shown.tokens]
+
+
+EXAMPLE = {"tokens": [12194, 12194], "loss_mask": [0, 1]}
+
+
+@pytest.mark.parametrize(
+    ("text", "form", "said"),
+    [
+        (json.dumps(EXAMPLE), None, "1 trained"),
+        (json.dumps(EXAMPLE), "tokens", "1 trained"),
+        (json.dumps(EXAMPLE), "plain", "tokens · "),
+        (json.dumps({**EXAMPLE, "loss_mask": 1}), None, "tokens · 2 tokens"),
+        ('[1, "labels"]', None, "tokens[1]: expected a token id, got str"),
+    ],
+)
+def test_an_example_of_a_data_set_is_known_by_its_columns(
+    text: str, form: str | None, said: str, write: Any, harmony: Any
+) -> None:
+    shown = harmony("show", *(["--as", form] if form else []), write(text))
+    assert said in shown.out + shown.err
+    assert ("trained" in shown.out) == ("trained" in said)
+
+
+def test_two_examples_in_a_line_are_several_inputs(write: Any, harmony: Any) -> None:
+    pair = {"prompt_ids": [200006, 1428], "chosen_ids": [12194], "rejected_ids": [13225]}
+    said = harmony("diff", write(pair), "in")
+    assert (said.code, "in: has several inputs in its line; expected a single one" in said.err) == (
+        1,
+        True,
+    )
 
 
 def test_one_value_on_many_lines_is_one_input(write: Any, harmony: Any) -> None:
