@@ -14,11 +14,19 @@ from typing import Any
 
 import pytest
 
-from openai_harmony import Conversation, Message, SystemContent, load_harmony_encoding
+from openai_harmony import (
+    Conversation,
+    Message,
+    RenderConversationConfig,
+    SystemContent,
+    ThoughtPolicy,
+    load_harmony_encoding,
+    show,
+)
 from openai_harmony.cli import sources
 from openai_harmony.cli.commands import COMMANDS
 from openai_harmony.interop import anthropic, chat_completions, ollama, responses
-from openai_harmony.show import forms
+from openai_harmony.show import forms, picture
 from openai_harmony.show.forms import FORMS, UnknownForm, recognize
 
 COMMAND = [sys.executable, "-m", "openai_harmony"]
@@ -315,12 +323,45 @@ def test_an_output_of_ascii(tmp_path: Path) -> None:
     assert b"\\u25cf 0 assistant" in done.stdout
 
 
+PAGE = (
+    "<!doctype html>\n<meta charset=utf-8>\n<title>harmony</title>\n",
+    '<meta name=viewport content="width=device-width">\n',
+)
+
+
 class TestShow:
     def test_text(self, given: Any, harmony: Any) -> None:
         said = harmony("show", "--ids", given(SAMPLED))
         assert "● 1 assistant · final · 8 tokens" in said.out
         assert "<|channel|>[200005]" in said.out
         assert "▲ missing_message: " in said.out
+
+    def test_files_have_what_is_printed(self, given: Any, harmony: Any) -> None:
+        drawn = picture(TOKENS)
+        for flags, said in (
+            (["--to", "html"], "".join([*PAGE, show.html(drawn), "\n"])),
+            (["--to", "json"], json.dumps(show.data(drawn)) + "\n"),
+            ([], show.text(drawn)),
+            (["--ids"], show.text(drawn, ids=True)),
+        ):
+            name = given(" ".join(map(str, TOKENS)))
+            assert harmony("show", *flags, name).out == said
+            assert harmony("show", *flags, "-o", "out", name).out == ""
+            assert Path("out").read_text() == said
+
+    def test_all_tokens_are_shown_for_0(self, given: Any, harmony: Any) -> None:
+        name = given("12194 " * 2100)
+        assert "left out" in harmony("show", "--max-tokens", "100", name).out
+        assert "left out" not in harmony("show", "--max-tokens", "0", name).out
+        assert (
+            "å"
+            in harmony(
+                "show",
+                "--to",
+                "json",
+                given({"messages": [{"role": "user", "name": "å", "content": "x"}]}),
+            ).out
+        )
 
     def test_html_and_json(self, given: Any, harmony: Any) -> None:
         evil = Message.from_role_and_content("user", "<script>alert(1)</script>")
@@ -401,7 +442,9 @@ class TestParse:
         assert (
             harmony("parse", "--check", given("<|channel|>final<|message|>4.<|return|>")).code == 0
         )
-        strict = harmony("parse", "--strict", given("<|channel|>final<|message|>a<|end|>stray"))
+        strict = harmony(
+            "parse", "--to", "text", "--strict", given("<|channel|>final<|message|>a<|end|>stray")
+        )
         assert (strict.code, strict.out) == (1, "")
         assert "in: " in strict.err
         stripped = harmony("parse", "--to", "text", given("analysisSum.assistantfinal4."))
@@ -449,6 +492,56 @@ class TestCount:
         said = harmony("count", "--as", "plain", "--to", "json", given("Hello world"))
         assert json.loads(said.out) == {"tokens": 2, "messages": []}
 
+    def test_of_tokens(self, given: Any, harmony: Any) -> None:
+        said = json.loads(harmony("count", "--to", "json", given(" ".join(map(str, TOKENS)))).out)
+        blocks = picture(TOKENS).blocks
+        assert said["tokens"] == len(TOKENS)
+        assert [one["tokens"] for one in said["messages"]] == [
+            block.end - block.start for block in blocks
+        ]
+
+    def test_json_has_letters_as_they_are(self, given: Any, harmony: Any) -> None:
+        named = {"messages": [{"role": "user", "name": "Åsa", "content": "Hej på dig"}]}
+        assert "user:Åsa" in harmony("count", "--to", "json", given(named)).out
+        text = "<|channel|>final<|message|>på<|return|>"
+        assert '"på"' in harmony("parse", "--to", "json", given(text)).out
+
+    @pytest.mark.parametrize("command", ["count", "parse"])
+    def test_writes_its_output(self, command: str, given: Any, harmony: Any) -> None:
+        said = harmony(command, given(SAMPLED)).out
+        assert (harmony(command, "-o", "out", "in").out, Path("out").read_text()) == ("", said)
+
+
+@pytest.mark.parametrize("value", [CHAT, OWN])
+def test_flags_change_the_rendering_that_an_input_has(value: Any, given: Any, harmony: Any) -> None:
+    """Of a request that of servers, of a conversation that of 0.0.8."""
+    tool = {"type": "function", "function": {"name": "f", "parameters": {"$defs": {"a": {}}}}}
+    if value is CHAT:
+        value = {**CHAT, "tools": [tool]}
+        turn = chat_completions.read(value, date=DATE)
+        said, config = turn.conversation, turn.config
+    else:
+        said, config = value, RenderConversationConfig()
+    expected = {
+        word: ENCODING.render_conversation_for_completion(
+            said, "assistant", config.model_copy(update={"thoughts": ThoughtPolicy(word)})
+        )
+        for word in ("keep", "drop")
+    }
+    name = given(value)
+    for word, tokens in expected.items():
+        done = harmony("render", "--thoughts", word, "--date", DATE, name)
+        assert done.out.split() == [str(token) for token in tokens]
+
+
+def test_strict_parsing_begins_where_the_tokens_do(given: Any, harmony: Any) -> None:
+    said = harmony("parse", "--to", "text", "--strict", given("<|start|>user<|message|>Hi<|end|>"))
+    assert (said.code, said.out) == (0, "user -: Hi\n")
+    said = harmony(
+        "parse", "--to", "text", "--strict", given("<|channel|>final<|message|>Hi<|return|>")
+    )
+    assert (said.code, said.out) == (0, "assistant final: Hi\n")
+
 
 class TestDiff:
     def test_exit_codes(self, given: Any, harmony: Any) -> None:
@@ -465,7 +558,14 @@ class TestDiff:
         a, b = given("1 2 3", "a"), given("1 3", "b")
         said = json.loads(harmony("diff", "--to", "json", a, b).out)
         assert said == {"equal": False, "differences": [{"a": [1, 2], "b": [1, 1]}]}
-        assert "class=sides" in harmony("diff", "--to", "html", a, b).out
+        page = harmony("diff", "--to", "html", a, b).out
+        assert page.startswith("<!doctype html>\n<meta charset=utf-8>\n<title>")
+        assert "class=sides" in page
+        same = harmony("diff", a, b).out
+        assert (harmony("diff", "-o", "out", a, b).out, Path("out").read_text()) == ("", same)
+        assert harmony("diff", "--ids", a, b).out != same
+        both = harmony("diff", "-", "-", stdin="1 2 3")
+        assert (both.code, both.out) == (0, 'equal · 3 tokens\n  "#$\n')
         assert "b: has several inputs" in harmony("diff", a, given("[1]\n[2]\n", "b")).err
 
 

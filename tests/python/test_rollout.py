@@ -31,7 +31,7 @@ from openai_harmony.interop import (
     ollama,
     responses,
 )
-from openai_harmony.rollout import Broken, Call, Extended, Rollout
+from openai_harmony.rollout import Broken, Call, Extended, Rollout, following, read_step
 
 CALL = '<|channel|>commentary to=functions.rain <|constrain|>json<|message|>{"in": "Oslo"}<|call|>'
 SAMPLES = [
@@ -411,6 +411,51 @@ def test_a_chat_message_without_its_content_is_no_result(encoding: HarmonyEncodi
         rollout.extend([{"role": "tool", "contnt": "yes"}])
     assert str(raised.value) == "Invalid request: messages[0].content is missing"
     assert rollout.extend([{"role": "tool", "content": None}])
+
+
+@pytest.mark.parametrize(
+    ("header", "channel"),
+    [
+        ("analysis to=functions.rain", "commentary"),
+        ("commentary to=functions.rain", "commentary"),
+        ("analysis to=python", "analysis"),
+        ("commentary to=python", "commentary"),
+    ],
+)
+def test_a_result_is_on_the_channel_of_its_call(
+    encoding: HarmonyEncoding, header: str, channel: str
+) -> None:
+    step = read_step(encoding, tokens(encoding, f"<|channel|>{header}<|message|>{{}}<|call|>"))
+    [call] = step.calls
+    answer = call.result("yes")
+    assert (answer.channel, answer.recipient, answer.author.name) == (
+        channel,
+        "assistant",
+        call.name,
+    )
+    with pytest.raises(
+        WrongTypeError, match="^text: expected a string, got dict; json.dumps makes"
+    ):
+        call.result({})  # type: ignore[arg-type]
+
+
+def test_what_was_said_before_an_answer(encoding: HarmonyEncoding) -> None:
+    text = "<|channel|>commentary<|message|>Let me see.<|end|><|start|>assistant"
+    step = read_step(encoding, tokens(encoding, f"{text}{SAMPLES[1]}"))
+    assert [said.text for said in step.preambles] == ["Let me see."]
+    assert [said.text for said in step.thoughts] == ["Rain?"]
+
+
+def test_chat_messages_that_follow_keep_their_names_and_places(encoding: HarmonyEncoding) -> None:
+    new = [
+        {"role": "tool", "content": "yes"},
+        {"role": "user", "name": "Ada", "content": "?"},
+        {"role": "user", "content": "!"},
+    ]
+    found = following(read_step(encoding, tokens(encoding, CALL)).waiting, new)
+    assert found.sources == [0, 1, 2]
+    assert [said.author.name for said in found.messages] == ["functions.rain", "Ada", None]
+    assert following([], new[1:]).sources == [0, 1]
 
 
 def test_a_call_is_abandoned(encoding: HarmonyEncoding) -> None:

@@ -332,6 +332,14 @@ def test_every_setting_is_a_flag(capsys: pytest.CaptureFixture[str]) -> None:
     for field in dataclasses.fields(Settings):
         assert f"--{field.name.replace('_', '-')}" in shown
         assert " ".join(field.metadata["help"].split())[:30] in " ".join(shown.split())
+    words = " ".join(shown.split())
+    for said in (
+        "--port N the port; 0: a free one (8000)",
+        "--store-days DAYS days that a response is kept after its last use (30.0)",
+        "--engine-key TEXT the API key for the engine --engine-timeout SECONDS seconds",
+        "--spelled-markers read markers that ordinary tokens spell (fine-tunes) --max-answers N",
+    ):
+        assert said in words
 
 
 def test_check(records: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

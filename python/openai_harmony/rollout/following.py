@@ -42,7 +42,7 @@ def following(calls: Iterable[Call], messages: Sequence[Mapping[str, Any]]) -> F
             answered.append((named or pending)[0])
             pending.remove(answered[-1])
     asked = [{"function": {"name": "asked", "arguments": "{}"}} for _ in answered]
-    before = {"role": "assistant", "content": "Asked.", **({"tool_calls": asked} if asked else {})}
+    before = {"role": "assistant", "content": "Asked.", "tool_calls": asked}
     turn = chat_completions.read(
         {"messages": [_without_names(message) for message in messages]},
         history=[before],
