@@ -294,6 +294,24 @@ def test_a_thinking_budget_that_is_spent(stream: bool) -> None:
     assert engine.closed == 2
 
 
+@pytest.mark.parametrize("count", [1, 2, 3])
+@pytest.mark.parametrize("usage", [False, True])
+def test_a_stream_of_several_answers_has_one_end(count: int, usage: bool) -> None:
+    options = {"stream": True, "n": count, "stream_options": {"include_usage": usage}}
+    answer = asked(says(), CHAT, {**BODIES[CHAT], **options})
+    assert answer.body.count(b"[DONE]") == answer.body.endswith(b"data: [DONE]\n\n") == 1
+    choices = [choice for event in answer.events() for choice in event["choices"]]
+    whole = asked(says(), CHAT, {**BODIES[CHAT], "n": count}).json()
+    for one in whole["choices"]:
+        own = [choice for choice in choices if choice["index"] == one["index"]]
+        reasons = [choice["finish_reason"] for choice in own]
+        assert (reasons[-1], reasons.count(None)) == ("stop", len(own) - 1)
+        said = "".join(choice["delta"].get("content") or "" for choice in own)
+        assert said == one["message"]["content"] == "Hi there."
+    found = [event["usage"] for event in answer.events() if event.get("usage")]
+    assert found == ([whole["usage"]] if usage else [])
+
+
 def test_the_servers_own_thinking_budget() -> None:
     engine = thinks()
     settings = {"thinking_budget": 10}

@@ -26,9 +26,9 @@ import sqlalchemy
 
 from gateways import ENCODING, Answer, ask, says
 from openai_harmony import serve
-from openai_harmony.interop import Body
+from openai_harmony.interop import Body, responses
 from openai_harmony.serve.refusals import RefusedError
-from openai_harmony.serve.store import Store, StoreError
+from openai_harmony.serve.store import Store, StoreError, input_of
 
 PATH = "/v1/responses"
 CALL = '<|channel|>commentary to=functions.f <|constrain|>json<|message|>{"x":1}<|call|>'
@@ -521,3 +521,27 @@ def test_tokens_of_an_input_are_counted(tmp_path: Path, start: Start) -> None:
             )
 
     asyncio.run(run())
+
+
+@pytest.mark.parametrize("name", ["f", "note"])
+def test_items_have_ids_as_the_api_writes_them(name: str) -> None:
+    """Those of what is asked begin as those of answers do."""
+    tools = [{"type": "function", "name": "f"}, {"type": "custom", "name": "note"}]
+    reply = responses.read({"input": "Hi", "tools": tools}).reply(ENCODING, model="m")
+    said = (
+        "<|channel|>analysis<|message|>Hm<|end|><|start|>assistant<|channel|>commentary<|message|>"
+        f"Hi<|end|><|start|>assistant<|channel|>commentary to=functions.{name}<|message|>{{}}<|call|>"
+    )
+    reply.feed(ENCODING.encode(said, allowed_special="all"))
+    reply.finish("stop")
+    output = reply.response()["output"]
+    assert len(output) == 3
+    asked = [{key: value for key, value in item.items() if key != "id"} for item in output]
+    results = [{"type": f"{item['type']}_output"} for item in asked if "call_id" in item]
+    found = input_of(Body(json.dumps({"input": asked + results}).encode()))
+    ids = [item["id"] for item in output]
+    assert [new.partition("_")[0] for new, _, _ in found] == [
+        old.partition("_")[0] for old in [*ids, ids[-1]]
+    ]
+    text = input_of(Body(b'{"input": "Hi"}'))
+    assert [new.partition("_")[0] for new, _, _ in text] == ["msg"]
