@@ -98,13 +98,19 @@ def texts(said: Iterable[Said], *kinds: Kind) -> str:
     return "\n\n".join(one.text for one in said if one.kind in kinds)
 
 
-def arguments_of(call: Call) -> dict[str, Any] | None:
-    """A call's arguments, or ``None`` if they are no JSON object."""
+def name_of(call: Call, turn: Turn) -> str:
+    """The name of a call's tool, as the request has it."""
+    tool = turn.tools.by_recipient(call.name)
+    return call.name.removeprefix("functions.") if tool is None else tool.name
+
+
+def arguments_of(call: Call) -> dict[str, Any] | str:
+    """A call's arguments, or their text if they are not a JSON object."""
     try:
         arguments = json.loads(call.arguments)
     except (ValueError, RecursionError):
-        return None
-    return arguments if isinstance(arguments, dict) else None
+        return call.arguments
+    return arguments if isinstance(arguments, dict) else call.arguments
 
 
 def recipients(turn: Turn) -> list[str]:
@@ -124,6 +130,7 @@ __all__ = [
     "attributed",
     "config_for",
     "indexes",
+    "name_of",
     "recipients",
     "texts",
 ]

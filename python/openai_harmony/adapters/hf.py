@@ -355,12 +355,7 @@ def _parsed(ids: list[int], prompt: list[int], turn: Turn) -> dict[str, Any]:
     calls = []
     for call in step.waiting:
         if call.status != "cut_off":
-            tool, arguments = turn.tools.by_recipient(call.name), chat.arguments_of(call)
-            name = call.name.removeprefix("functions.") if tool is None else tool.name
-            function = {
-                "name": name,
-                "arguments": call.arguments if arguments is None else arguments,
-            }
+            function = {"name": chat.name_of(call, turn), "arguments": chat.arguments_of(call)}
             calls.append({"type": "function", "function": function})
     return {**message, "tool_calls": calls} if calls else message
 

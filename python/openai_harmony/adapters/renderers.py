@@ -121,8 +121,7 @@ class HarmonyRenderer:
         )
 
     def _call(self, call: Call, turn: Any) -> Any:
-        statuses, tool = base.ToolCallParseStatus, turn.tools.by_recipient(call.name)
-        arguments = chat.arguments_of(call)
+        statuses = base.ToolCallParseStatus
         status = {
             "complete": statuses.OK,
             "not_json": statuses.INVALID_JSON,
@@ -131,8 +130,8 @@ class HarmonyRenderer:
         }[call.status]
         return base.ParsedToolCall(
             raw=call.arguments,
-            name=call.name.removeprefix("functions.") if tool is None else tool.name,
-            arguments=call.arguments if arguments is None else arguments,
+            name=chat.name_of(call, turn),
+            arguments=chat.arguments_of(call),
             token_span=(call.span.start, call.span.end),
             status=status,
         )

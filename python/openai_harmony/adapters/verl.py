@@ -57,8 +57,7 @@ class HarmonyToolParser(parsers.ToolParser):  # type: ignore[misc]
         calls = []
         for call in step.waiting:
             if call.status != "cut_off":
-                tool = turn.tools.by_recipient(call.name)
-                name = call.name.removeprefix("functions.") if tool is None else tool.name
+                name = chat.name_of(call, turn)
                 calls.append(parsers.FunctionCall(name=name, arguments=call.arguments))
         if calls and not isinstance(_extended(_OPEN, responses_ids, [], offered), Extended):
             calls = []
