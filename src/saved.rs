@@ -24,6 +24,22 @@ pub(crate) fn read<T: DeserializeOwned>(bytes: &[u8], what: &str, expected: u32)
     serde_json::from_slice(bytes).map_err(not_saved)
 }
 
+/// More than any stream or answer has: sums of such counts do not overflow.
+pub(crate) const MOST: usize = (u32::MAX >> 2) as usize;
+
+/// Refuses a state, which may come from a client, by the first field that does not fit: what no run leaves, and would
+/// break the one that resumes.
+///
+/// # Errors
+///
+/// [`ErrorKind::InvalidState`], which names the field.
+pub(crate) fn check(fields: &[(&str, bool)]) -> Result<()> {
+    let wrong = fields.iter().find(|(_, fits)| !fits);
+    wrong.map_or(Ok(()), |(field, _)| {
+        Err(invalid(format!("`{field}` does not fit its other fields")))
+    })
+}
+
 pub(crate) fn invalid(reason: impl Into<Reason>) -> Error {
     ErrorKind::InvalidState { reason: reason.into() }.into()
 }

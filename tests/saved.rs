@@ -2,10 +2,15 @@
 
 #![expect(clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "changed/mod.rs"]
+mod changed;
+
+use std::collections::BTreeSet;
+
 use openai_harmony::chat::Role;
 use openai_harmony::{
-    ErrorKind, HarmonyEncoding, HarmonyEncodingName, ParserOptions, Prefill, StateData,
-    StreamableParser, load_harmony_encoding,
+    ErrorKind, Event, HarmonyEncoding, HarmonyEncodingName, ParserOptions, Prefill, RepairKind,
+    StateData, StreamableParser, load_harmony_encoding,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -172,7 +177,7 @@ fn other_bytes_are_refused() {
     old["version"] = json!(0);
     assert_eq!(
         reason(&serde_json::to_vec(&old).unwrap()),
-        "its version is 0; this library reads 5"
+        "its version is 0; this library reads 6"
     );
     assert_eq!(changed("ends", json!([9])), "its ends are not in its tokens");
     assert_eq!(changed("ends", json!([3, 2])), "its ends are not in its tokens");
@@ -182,7 +187,7 @@ fn other_bytes_are_refused() {
     assert_eq!(changed("tokens", json!([])), "its tokens leave another message open");
     let unasked = "nothing was there to report before its tokens";
     assert_eq!(changed("is_unasked", json!(true)), unasked);
-    old["version"] = json!(5);
+    old["version"] = json!(6);
     old["config"] =
         json!({"strict": true, "tools": ["a b"], "prefill": null, "spelled_markers": false});
     assert!(reason(&serde_json::to_vec(&old).unwrap()).contains("tools"));
@@ -205,44 +210,6 @@ proptest! {
             Ok(())
         })?;
     }
-
-    /// A checkpoint may come from a client.
-    #[test]
-    fn no_checkpoint_breaks_a_parser(
-        fed in prop::collection::vec(token(), 0..40),
-        (at, digit) in (any::<prop::sample::Index>(), "[0-9]{1,19}|null|\"\"|true"),
-        more in prop::collection::vec(token(), 0..40),
-    ) {
-        for (role, config) in configs() {
-            let mut parser = StreamableParser::with_options(encoding(), role, &config).unwrap();
-            let _ = (parser.feed(&fed), parser.feed(&[]));
-            let Ok(saved) = parser.to_checkpoint() else { continue };
-            let saved = changed_at(&saved, at, &digit);
-            if let Ok(mut parser) = StreamableParser::from_bytes(encoding(), &saved) {
-                // What is taken is kept; fewer tokens may be held.
-                let place = |bytes: &[u8]| {
-                    let saved: Value = serde_json::from_slice(bytes).unwrap();
-                    ["given_role", "messages", "stop_token", "is_unasked", "fed", "spelled"]
-                        .map(|key| saved["read"]["Checkpoint"][key].clone())
-                };
-                prop_assert_eq!(place(&parser.to_checkpoint().unwrap()), place(&saved));
-                let _ = (parser.feed(&more), parser.feed(&[]), parser.process_eos().is_ok());
-                let _ = (seen(&parser), parser.finish());
-            }
-        }
-    }
-}
-
-/// Another value in place of one of the values that are a number, `null` or a flag.
-fn changed_at(saved: &[u8], at: prop::sample::Index, value: &str) -> Vec<u8> {
-    let text = std::str::from_utf8(saved).unwrap();
-    let is_value =
-        |word: &str| word.parse::<u64>().is_ok() || ["null", "true", "false"].contains(&word);
-    let is_between = |character: char| ":,[]{}".contains(character);
-    let words: Vec<_> = text.split(is_between).filter(|word| is_value(word)).collect();
-    let word = words[at.index(words.len())];
-    let from = word.as_ptr() as usize - text.as_ptr() as usize;
-    [&text[..from], value, &text[from + word.len()..]].concat().into_bytes()
 }
 
 /// What a caller sees of where a parser is.
@@ -293,4 +260,136 @@ fn a_checkpoint_does_not_grow() {
     assert!(sizes[2] <= sizes[0] + 4 && sizes[2] < 700, "{sizes:?}");
     let moved = from_checkpoint(&parser);
     assert_eq!((moved.content(), moved.tokens()), ("", &[][..]));
+}
+
+/// States of all kinds, and of all that a parser can hold back.
+fn checkpoints(role: Option<Role>, config: &ParserOptions) -> Vec<Value> {
+    let tokenizer = encoding().tokenizer();
+    let texts = [
+        "",
+        "<|channel|>ana",
+        "<|channel|>final<|message|>Hi",
+        "<|channel|>final<|message|>",
+        "<|channel|>final<|message|>One<|channel|> comm",
+        "<|channel|>analysis<|message|>One<|end|>",
+        "<|channel|>analysis<|message|>One<|end|><|start|>assistant",
+        "<|start|>assistant<|start|>",
+        "<|channel|>analysis<|message|>One<|end|>to=f",
+        "<|channel|>analysis<|message|>One<|end|><|channel|>final",
+    ];
+    let mut streams = texts.map(|text| tokenizer.encode_with_special_tokens(text)).to_vec();
+    streams.push(tokenizer.encode_ordinary("<|channel|>final<|message|>Hi <|en"));
+    // A part of a character, and an id that does not exist.
+    streams.push(vec![200_005, 17_196, 200_008, 12_194, 176]);
+    streams.push(vec![200_005, 17_196, 201_089]);
+    let mut states: Vec<Value> = Vec::new();
+    for (index, tokens) in streams.iter().enumerate() {
+        let mut parser = StreamableParser::with_options(encoding(), role, config).unwrap();
+        fed(&mut parser, tokens);
+        if index == 1 {
+            let _strict = parser.finish();
+        }
+        states.push(serde_json::from_slice(&parser.to_checkpoint().unwrap()).unwrap());
+    }
+    // That of a prefill has events that wait.
+    let parser = StreamableParser::with_options(encoding(), role, config).unwrap();
+    states.push(serde_json::from_slice(&parser.to_checkpoint().unwrap()).unwrap());
+    states
+}
+
+/// All events of these tokens, those after an error, too.
+fn fed(parser: &mut StreamableParser, tokens: &[u32]) -> Vec<Event> {
+    let (mut events, mut rest) = (Vec::new(), tokens);
+    loop {
+        let before = parser.tokens().len();
+        match parser.feed(rest) {
+            Ok(more) => {
+                events.extend(more);
+                return events;
+            }
+            Err(_) => {
+                events.extend(parser.feed(&[]).unwrap_or_default());
+                let taken = parser.tokens().len() - before;
+                if taken == 0 {
+                    return events;
+                }
+                rest = &rest[taken..];
+            }
+        }
+    }
+}
+
+/// A checkpoint may come from a client. What no run leaves is refused, by the name of a field that does not fit;
+/// of what is taken, later spans are within the tokens, each token is in one, and no text is lost or said twice.
+#[test]
+fn no_checkpoint_breaks_a_parser() {
+    let configs = configs();
+    let states: Vec<_> =
+        configs.iter().flat_map(|(role, config)| checkpoints(*role, config)).collect();
+    let mut refused = BTreeSet::new();
+    for whole in &states {
+        resumed(whole).unwrap();
+        changed::each(
+            whole,
+            &states,
+            "/read/Checkpoint",
+            &mut |state, path| match resumed(state) {
+                Ok(mut parser) => keeps_the_laws(&mut parser, state, path),
+                Err(error) => match error.kind() {
+                    ErrorKind::InvalidState { reason } => _ = refused.insert(reason.to_string()),
+                    other => panic!("{other:?}"),
+                },
+            },
+        );
+    }
+    refused.retain(|reason| !reason.starts_with("not a saved parser"));
+    let fields = ["decoder", "fed", "from", "header", "held_from", "is_unasked", "messages"];
+    let fields = fields.into_iter().chain(["reach", "spelled", "tokens", "uncovered"]);
+    for field in fields {
+        let reason = format!("`{field}` does not fit its other fields");
+        assert!(refused.remove(&reason), "{field}: {refused:?}");
+    }
+    assert!(refused.is_empty(), "{refused:?}");
+}
+
+fn resumed(state: &Value) -> Result<StreamableParser, openai_harmony::Error> {
+    StreamableParser::from_bytes(encoding(), &serde_json::to_vec(state).unwrap())
+}
+
+fn keeps_the_laws(parser: &mut StreamableParser, state: &Value, path: &str) {
+    let kept: Value = serde_json::from_slice(&parser.to_checkpoint().unwrap()).unwrap();
+    let saved = &state["read"]["Checkpoint"];
+    for key in ["given_role", "messages", "stop_token", "is_unasked", "fed", "spelled"] {
+        let (kept, saved) = (&kept["read"]["Checkpoint"][key], &saved[key]);
+        assert!(kept == saved || kept.is_null() && *saved == json!([]), "{path}: {key} of {state}");
+    }
+    let _ = seen(parser);
+    let tokenizer = encoding().tokenizer();
+    let text = " zebra<|end|><|start|>assistant<|channel|>final<|message|> yak<|end|>";
+    let tokens = tokenizer.encode_with_special_tokens(text);
+    let mut events = fed(parser, &tokens);
+    events.extend(parser.finish().unwrap_or_default());
+    let context = || format!("{path} of {state}\n{events:?}");
+    let fed = saved["fed"].as_u64().map_or(0, |fed| usize::try_from(fed).unwrap());
+    let is_finished = saved["state"] == "Finished";
+    let end = fed + if is_finished { 0 } else { tokens.len() };
+    let is_strict = state["config"]["strict"] == true;
+    let (mut next, mut said) = (None, String::new());
+    for event in &events {
+        let span = event.span();
+        assert!(span.start <= span.end && span.end <= end, "{}", context());
+        if let Event::ContentDelta { text, .. } = event {
+            said += text;
+        }
+        let is_inside = matches!(event, Event::Repair(repair)
+            if repair.index.is_some() || repair.kind == RepairKind::SpelledMarker);
+        if !is_inside && span != (0..0) {
+            assert!(is_strict || next.is_none_or(|next| next == span.start), "{}", context());
+            next = Some(span.end);
+        }
+    }
+    assert!(is_strict || is_finished || next == Some(end), "{}", context());
+    let count = |word: &str| said.matches(word).count();
+    assert!(count(" zebra") <= 1 && count(" yak") <= 1, "{}", context());
+    assert!(is_strict || is_finished || count(" yak") == 1, "{}", context());
 }

@@ -47,6 +47,11 @@ impl StreamableParser {
         self.past.is_there
     }
 
+    /// Whether the next call returns events of before: those of a prefill, at the beginning.
+    pub(crate) fn has_events(&self) -> bool {
+        !self.events.is_empty()
+    }
+
     /// How many tokens were fed, those before a checkpoint included.
     pub(crate) fn fed_count(&self) -> usize {
         if self.spelling.is_read { self.spelling.count() } else { self.fed_at(self.tokens.len()) }
@@ -63,7 +68,7 @@ impl StreamableParser {
     }
 
     /// How many messages are complete, those before a checkpoint included.
-    pub(super) fn message_count(&self) -> usize {
+    pub(crate) fn message_count(&self) -> usize {
         self.past.messages + self.messages.len()
     }
 

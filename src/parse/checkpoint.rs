@@ -6,11 +6,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::state::{Begin, HeaderState, OpenMessage, Past, State};
+use super::state::{OpenMessage, Past, State};
 use super::stream::StreamableParser;
 use crate::chat::Role;
 use crate::error::Result;
-use crate::saved::invalid;
+use crate::saved::{MOST, check};
 
 /// A parser without its options and without what it has read.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -32,8 +32,6 @@ pub(crate) struct Checkpoint {
     spelled: Vec<(u8, usize)>,
 }
 
-/// More tokens and messages than any stream has: sums of such counts do not overflow.
-const MOST: usize = (u32::MAX >> 2) as usize;
 /// A character has at most four bytes, of which the last token has one.
 const OF_A_CHARACTER: usize = 3;
 
@@ -48,7 +46,7 @@ impl StreamableParser {
             given_role: self.given_role,
             messages: self.message_count(),
             stop_token: self.last_stop_token(),
-            is_unasked: !self.events.is_empty(),
+            is_unasked: self.has_events(),
             tokens: self.tokens[held..].to_vec(),
             before: self.fed_at(held),
             fed: self.fed_count(),
@@ -62,11 +60,7 @@ impl StreamableParser {
         let end = self.tokens.len();
         match state {
             State::Start | State::Finished => end,
-            State::Header(header) => {
-                let from = std::mem::take(&mut header.from);
-                header.unknown = header.unknown.map(|index| index - from);
-                from
-            }
+            State::Header(header) => std::mem::take(&mut header.from),
             State::Content(open) => {
                 if self.unreported {
                     // No event will have the text up to here.
@@ -75,7 +69,6 @@ impl StreamableParser {
                 let of_character = end.saturating_sub(OF_A_CHARACTER).max(open.from);
                 let held =
                     open.uncovered.min(of_character).min(open.held_from.unwrap_or(end)).min(end);
-                (open.text, open.reported) = (String::new(), 0);
                 open.from = open.from.saturating_sub(held);
                 open.uncovered -= held;
                 open.held_from = open.held_from.map(|index| index - held);
@@ -90,10 +83,8 @@ impl StreamableParser {
     ///
     /// [`InvalidState`](crate::ErrorKind::InvalidState) for what is not a checkpoint of such a parser.
     pub(crate) fn resume(&mut self, from: Checkpoint) -> Result<()> {
-        let has_events = !from.is_unasked || !self.events.is_empty();
-        if !has_events || !from.is_possible(self.strict, self.spelling.is_read) {
-            return Err(invalid("its parts do not belong together"));
-        }
+        check(&[("is_unasked", !from.is_unasked || self.has_events())])?;
+        from.check(self.strict, self.spelling.is_read)?;
         if !from.is_unasked {
             self.events.clear();
         }
@@ -112,53 +103,33 @@ impl Checkpoint {
         self.before
     }
 
-    /// Whether a parser can have left this.
-    fn is_possible(&self, strict: bool, is_spelled: bool) -> bool {
-        let Self { tokens, before, fed, reach, spelled, .. } = self;
-        let ends = reach.iter().chain(spelled.iter().map(|(_, end)| end));
-        self.messages <= MOST
-            && *fed <= MOST
-            && before <= fed
-            && if is_spelled {
-                reach.len() == tokens.len()
-            } else {
-                reach.is_empty() && spelled.is_empty() && tokens.len() == fed - before
-            }
-            && std::iter::once(before).chain(ends).chain([fed]).is_sorted()
-            && match &self.state {
-                State::Start | State::Finished => tokens.is_empty(),
-                State::Header(header) => header.is_possible(tokens.len(), strict),
-                State::Content(open) => open.is_possible(tokens.len(), strict),
-            }
-    }
-}
-
-impl HeaderState {
-    fn is_possible(&self, tokens: usize, strict: bool) -> bool {
-        let begins = match self.begin {
-            Begin::Given | Begin::Start => true,
-            Begin::StartOver => strict,
-            Begin::Unmarked | Begin::InContent | Begin::Stray => !strict,
-        };
-        begins
-            && self.from == 0
-            && self.body() <= tokens
-            && self.next_check <= MOST
-            && self.unknown.is_none_or(|index| strict && index < tokens)
+    fn check(&self, strict: bool, is_spelled: bool) -> Result<()> {
+        let Self { tokens, reach, spelled, before, fed, .. } = self;
+        let reached =
+            std::iter::once(before).chain(reach).chain(spelled.iter().map(|(_, end)| end));
+        let held = tokens.len();
+        check(&[
+            ("messages", self.messages <= MOST),
+            ("fed", *fed <= MOST && reached.chain([fed]).is_sorted()),
+            ("tokens", is_spelled || fed.checked_sub(*before) == Some(held)),
+            ("reach", reach.len() == if is_spelled { held } else { 0 }),
+            ("spelled", is_spelled || spelled.is_empty()),
+        ])?;
+        match &self.state {
+            State::Start | State::Finished => Ok(()),
+            State::Header(header) => check(&[("header", header.body() <= held)]),
+            State::Content(open) => open.check(held, strict),
+        }
     }
 }
 
 impl OpenMessage {
-    fn is_possible(&self, tokens: usize, strict: bool) -> bool {
-        let end = self.held_from.unwrap_or(tokens);
-        self.text.is_empty()
-            && self.reported == 0
-            && self.message.content.is_empty()
-            && self.from <= end
-            && self.uncovered <= end
-            && end <= tokens
-            && self.held_from.is_none_or(|index| !strict && index < tokens)
-            && (!strict || !self.headerless)
-            && self.decoder.is_possible()
+    fn check(&self, held: usize, strict: bool) -> Result<()> {
+        check(&[
+            ("from", self.from <= held),
+            ("held_from", self.held_from.is_none_or(|index| !strict && index <= held)),
+            ("uncovered", self.uncovered <= self.held_from.unwrap_or(held)),
+            ("decoder", self.decoder.is_possible()),
+        ])
     }
 }

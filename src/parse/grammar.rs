@@ -66,7 +66,7 @@ impl StreamableParser {
                 Ok(())
             }
             _ if self.tokenizer.token_bytes(token).is_none() => {
-                header.unknown.get_or_insert(index);
+                header.unknown.get_or_insert(token);
                 Err(self.error_at(ErrorKind::InvalidToken { token }, index))
             }
             _ => Ok(()),
@@ -94,8 +94,7 @@ impl StreamableParser {
             self.open_repaired(&header, index);
             return Ok(());
         }
-        if let Some(unknown) = header.unknown {
-            let token = self.tokens[unknown];
+        if let Some(token) = header.unknown {
             return Err(self.error_at(ErrorKind::InvalidToken { token }, index));
         }
         self.words.split(self.tokenizer, &self.tokens[header.body()..index]);

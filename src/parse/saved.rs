@@ -17,7 +17,7 @@ use crate::saved::{invalid, read};
 use crate::tokenizer::Tokenizer;
 
 /// The form of the bytes. It changes with the fields of [`SavedParser`].
-const VERSION: u32 = 5;
+const VERSION: u32 = 6;
 
 #[derive(Debug, Serialize, Deserialize)]
 struct SavedParser {
@@ -66,7 +66,7 @@ impl StreamableParser {
             tokens: self.tokens().to_vec(),
             ends: self.ends.clone(),
             is_finished: matches!(self.state, State::Finished),
-            is_unasked: !self.events.is_empty(),
+            is_unasked: self.has_events(),
             reported,
         })
     }
@@ -102,7 +102,7 @@ impl StreamableParser {
     }
 
     fn saved(&self, read: Read) -> Result<Vec<u8>> {
-        if !self.events.is_empty() && self.events != self.first_events() {
+        if self.has_events() && self.events != self.first_events() {
             return Err(invalid("an error held events back; feed(&[]) returns them"));
         }
         let config = ParserOptions {

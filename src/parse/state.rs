@@ -68,14 +68,14 @@ pub(super) enum State {
 /// An incomplete header.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct HeaderState {
-    /// Its first token: `<|start|>` if it began with one.
+    /// Its first token: `<|start|>` if it began with one. A checkpoint holds no token before it.
+    #[serde(skip)]
     pub(super) from: usize,
     pub(super) begin: Begin,
     /// At how many tokens lenient parsing checks whether this can still be a header.
     pub(super) next_check: usize,
-    /// The index of the first id that does not exist: the header cannot be read. Only in strict
-    /// parsing.
-    pub(super) unknown: Option<usize>,
+    /// The first id that does not exist: the header cannot be read. Only in strict parsing.
+    pub(super) unknown: Option<u32>,
     /// The role of the header inside which this one began. Only in strict parsing.
     pub(super) broken_off: Option<Role>,
 }
@@ -126,11 +126,13 @@ impl HeaderState {
 pub(super) struct OpenMessage {
     /// The fields of its header; its content is added at its end.
     pub(super) message: Message,
+    #[serde(skip)]
     pub(super) text: String,
     pub(super) decoder: Utf8Decoder,
     /// The content's first token.
     pub(super) from: usize,
     /// How many bytes of the text are in events.
+    #[serde(skip)]
     pub(super) reported: usize,
     /// The first token that no event covers.
     pub(super) uncovered: usize,

@@ -80,13 +80,11 @@ impl Utf8Decoder {
 
     /// Whether what is pending can be: the first bytes of a character. A checkpoint may have been changed.
     pub(crate) fn is_possible(&self) -> bool {
-        let pending = self.pending.get(..self.length).map(std::str::from_utf8);
-        self.length < self.pending.len()
-            && match pending {
-                Some(Ok(whole)) => whole.is_empty(),
-                Some(Err(error)) => error.valid_up_to() == 0 && error.error_len().is_none(),
-                None => false,
-            }
+        match self.pending.get(..self.length).map(std::str::from_utf8) {
+            Some(Ok(whole)) => whole.is_empty(),
+            Some(Err(error)) => error.valid_up_to() == 0 && error.error_len().is_none(),
+            None => false,
+        }
     }
 
     /// Drops a character whose end has not arrived, and returns how many bytes of it had arrived.

@@ -3,6 +3,8 @@
 #![expect(clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod anthropic;
+#[path = "../changed/mod.rs"]
+mod changed;
 mod chat_completions;
 mod client_tools;
 mod laws;

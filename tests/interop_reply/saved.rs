@@ -1,5 +1,6 @@
 //! Replies that are saved and taken up again: nothing shows it.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -12,7 +13,10 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::laws::{reason, sampled};
-use super::{CALL, CHAT, OLLAMA, RESPONSES, THOUGHT, encoding, plain_of, reply_laws, tokens, turn};
+use super::{
+    ANTHROPIC, CALL, CHAT, OLLAMA, RESPONSES, THOUGHT, changed, encoding, plain_of, reply_laws,
+    tokens, turn,
+};
 
 fn still() -> Clock {
     Clock::new(|| Duration::from_secs(5))
@@ -167,7 +171,59 @@ fn a_checkpoint_does_not_grow() {
     assert!(grown.is_empty(), "{grown:#?}");
 }
 
-/// A checkpoint may come from a client.
+/// States of all kinds of messages, and before the first token.
+fn checkpoints(turn: &Turn) -> Vec<Value> {
+    let texts = [
+        "",
+        THOUGHT,
+        CALL,
+        "<|channel|>final<|message|>One EN",
+        "<|channel|>final<|message|>One END two",
+        "<|start|>assistant",
+        "<|channel|>commentary to=functions.shell<|message|>{\"input\": \"echo é\\u00",
+        "<|channel|>analysis to=python code<|message|>print(1",
+        "<|channel|>final<|message|>One<|end|><|start|>user<|message|>Two",
+    ];
+    let mut states = Vec::new();
+    for (index, text) in texts.iter().enumerate() {
+        let mut reply = begun(turn, ReplyOptions::new("m"));
+        let fed = tokens(text);
+        let fed = &fed[..fed.len() - usize::from(text.ends_with("|>"))];
+        if index > 0 {
+            reply.feed(fed, Some(&vec![Some((-1.0).into()); fed.len()])).unwrap();
+        }
+        states.push(serde_json::from_slice(&reply.to_checkpoint().unwrap()).unwrap());
+    }
+    states
+}
+
+/// A checkpoint may come from a client. What breaks a reply is refused, by the name of a field that does not fit; what
+/// is taken is kept, and the spans of repairs are within the tokens.
+fn no_checkpoint_breaks(turn: &Turn) {
+    let (mut refused, mut lost) = (BTreeSet::new(), Vec::new());
+    let states = checkpoints(turn);
+    for whole in &states {
+        resumed(turn, whole).unwrap();
+        let root = "/fed/Checkpoint";
+        changed::each(whole, &states, root, &mut |state, path| match resumed(turn, state) {
+            _ if path.starts_with("/fed/Checkpoint/parser/") => {}
+            Ok(reply) => lost.extend(keeps_the_laws(reply, state, path)),
+            Err(error) => match error.kind() {
+                ErrorKind::InvalidState { reason } => _ = refused.insert(reason.to_string()),
+                other => panic!("{other:?}"),
+            },
+        });
+    }
+    assert!(lost.is_empty(), "{lost:#?}");
+    refused.retain(|reason| !reason.starts_with("not a saved reply"));
+    let fields = ["calls", "content_from", "held", "ids", "open", "past", "thought_tokens"];
+    let fields = fields.into_iter().chain(turn.sampling.logprobs.map(|_| "logprobs"));
+    for field in fields {
+        let reason = format!("`{field}` does not fit its other fields");
+        assert!(refused.contains(&reason), "{field}: {refused:?}");
+    }
+}
+
 #[test]
 fn no_checkpoint_breaks_a_reply() {
     let tools = json!([
@@ -176,63 +232,59 @@ fn no_checkpoint_breaks_a_reply() {
         {"type": "code_interpreter"},
     ]);
     let body = json!({"logprobs": true, "stop": ["END"], "tools": tools});
-    let turn = turn(CHAT, &super::with(plain_of(CHAT), body));
-    let texts = [
-        THOUGHT,
-        CALL,
-        "<|channel|>final<|message|>One EN",
-        "<|start|>assistant",
-        "<|channel|>commentary to=functions.shell<|message|>{\"input\": \"echo é\\u00",
-        "<|channel|>analysis to=python code<|message|>print(1",
-    ];
-    let mut lost = Vec::new();
-    for text in texts {
-        let mut reply = begun(&turn, ReplyOptions::new("m"));
-        let fed = tokens(text);
-        let fed = &fed[..fed.len() - usize::from(text.ends_with("|>"))];
-        reply.feed(fed, Some(&vec![Some((-1.0).into()); fed.len()])).unwrap();
-        let saved: Value = serde_json::from_slice(&reply.to_checkpoint().unwrap()).unwrap();
-        assert!(
-            Reply::from_bytes(
-                &turn,
-                &encoding(),
-                &serde_json::to_vec(&saved).unwrap(),
-                ReplyOptions::default()
-            )
-            .is_ok(),
-            "{text}"
-        );
-        let mut taken = 0;
-        each_change(&saved, &mut |changed| {
-            let saved = serde_json::to_vec(changed).unwrap();
-            let options = ReplyOptions::default().with_clock(still());
-            let again = Reply::from_bytes(&turn, &encoding(), &saved, options);
-            if let Ok(mut reply) = again {
-                taken += 1;
-                let kept: Value = serde_json::from_slice(&reply.to_checkpoint().unwrap()).unwrap();
-                if comparable(&kept) != comparable(changed) {
-                    lost.push(format!("{text}: {changed} became {kept}"));
-                }
-                let more = tokens(
-                    "D<|end|><|start|>assistant<|channel|>analysis<|message|>a<|end|>\
-                     <|start|>assistant<|channel|>commentary to=functions.get_weather<|message|>{}<|end|>\
-                     <|start|>assistant<|channel|>final<|message|>a<|channel|>b",
-                );
-                let _ = reply.feed(&more, Some(&vec![Some((-1.0).into()); more.len()]));
-                reply.finish(FinishReason::Stop, None).unwrap();
-                let _ = (reply.response(), reply.usage());
-            }
-        });
-        assert!(taken > 0);
-    }
-    assert!(lost.is_empty(), "{lost:#?}");
+    no_checkpoint_breaks(&turn(CHAT, &super::with(plain_of(CHAT), body)));
 }
 
-/// What has to be the same in a checkpoint that was taken and made again: not the clock, nor what a shorter text stands for.
+#[test]
+fn no_checkpoint_breaks_a_continued_reply() {
+    let begun = json!({"role": "assistant", "content": "Ité", "prefix": true});
+    let messages = json!([{"role": "user", "content": "Hi"}, begun]);
+    no_checkpoint_breaks(&turn(CHAT, &json!({"messages": messages, "stop": ["END"]})));
+}
+
+/// Calls are held until they are complete, and a thought is repeated at its end.
+#[test]
+fn no_checkpoint_breaks_a_reply_of_objects() {
+    let tools = json!([{"name": "get_weather", "input_schema": {"type": "object"}}]);
+    let thinking = json!({"type": "enabled", "budget_tokens": 2048});
+    let body = json!({"max_tokens": 4096, "thinking": thinking, "tools": tools});
+    no_checkpoint_breaks(&turn(ANTHROPIC, &super::with(plain_of(ANTHROPIC), body)));
+}
+
+fn resumed(turn: &Turn, state: &Value) -> Result<Reply, openai_harmony::Error> {
+    let options = ReplyOptions::default().with_clock(still());
+    Reply::from_bytes(turn, &encoding(), &serde_json::to_vec(state).unwrap(), options)
+}
+
+/// What was lost.
+fn keeps_the_laws(mut reply: Reply, state: &Value, path: &str) -> Option<String> {
+    let kept: Value = serde_json::from_slice(&reply.to_checkpoint().unwrap()).unwrap();
+    let lost =
+        (comparable(&kept) != comparable(state)).then(|| format!("{path}: {state} became {kept}"));
+    let more = tokens(
+        "é D<|end|><|start|>assistant<|channel|>analysis<|message|>a<|end|>\
+         <|start|>assistant<|channel|>commentary to=functions.get_weather<|message|>{}<|end|>\
+         <|start|>assistant<|channel|>final<|message|>a<|channel|>b",
+    );
+    let _ = reply.feed(&more, Some(&vec![Some((-1.0).into()); more.len()]));
+    reply.finish(FinishReason::Stop, None).unwrap();
+    let _ = reply.response();
+    let fed = reply.usage().completion_tokens;
+    for repair in reply.repairs() {
+        assert!(
+            repair.span.start <= repair.span.end && repair.span.end <= fed,
+            "{path} of {state}: {repair:?}"
+        );
+    }
+    lost
+}
+
+/// What has to be the same in a checkpoint that was taken and made again: not the clock, nor what a shorter text stands
+/// for, nor the tokens that are held.
 fn comparable(saved: &Value) -> Value {
     match saved {
         Value::Object(members) => {
-            let unlike = ["elapsed", "first_token", "arguments"];
+            let unlike = ["elapsed", "first_token", "arguments", "logprobs", "parser"];
             let kept = members
                 .iter()
                 .filter(|(key, value)| !unlike.contains(&key.as_str()) && !value.is_null());
@@ -241,48 +293,6 @@ fn comparable(saved: &Value) -> Value {
         Value::Array(items) => items.iter().map(comparable).collect(),
         Value::Number(number) => json!(number.as_f64()),
         other => other.clone(),
-    }
-}
-
-/// The value with each of its parts in turn replaced by other values.
-fn each_change(whole: &Value, take: &mut dyn FnMut(&Value)) {
-    fn paths(value: &Value, path: &str, found: &mut Vec<String>) {
-        found.push(path.to_owned());
-        match value {
-            Value::Object(members) => {
-                members
-                    .iter()
-                    .for_each(|(key, inner)| paths(inner, &format!("{path}/{key}"), found));
-            }
-            Value::Array(items) => {
-                items
-                    .iter()
-                    .enumerate()
-                    .for_each(|(at, inner)| paths(inner, &format!("{path}/{at}"), found));
-            }
-            _ => {}
-        }
-    }
-    let mut found = Vec::new();
-    paths(whole, "", &mut found);
-    let others = [
-        json!(null),
-        json!(0),
-        json!(7),
-        json!(u32::MAX),
-        json!(u64::MAX),
-        json!(true),
-        json!(""),
-        json!("é"),
-        json!([]),
-        json!(-1.5),
-    ];
-    for path in found {
-        for other in &others {
-            let mut changed = whole.clone();
-            *changed.pointer_mut(&path).unwrap() = other.clone();
-            take(&changed);
-        }
     }
 }
 
@@ -412,7 +422,7 @@ fn other_bytes_are_refused() {
     assert!(reason(&chat, &saved[..saved.len() - 2]).starts_with("not a saved reply: EOF"));
     assert_eq!(
         reason(&chat, &changed("version", json!(1))),
-        "its version is 1; this library reads 5"
+        "its version is 1; this library reads 6"
     );
     for cuts in [json!([9_999]), json!([]), json!([1, 1]), json!([u64::MAX, u64::MAX])] {
         let reason = reason(&chat, &changed("cuts", cuts));

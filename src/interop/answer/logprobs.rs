@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{ErrorKind, Result};
 use crate::parse::Utf8Decoder;
 use crate::path::Path;
+use crate::saved::MOST;
 use crate::tokenizer::{TokenId, Tokenizer};
 
 /// How likely a sampled token was, from the engine.
@@ -39,6 +40,7 @@ impl From<f64> for TokenLogprob {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(in crate::interop) struct Logprobs {
     /// How many alternatives of each token the answer has.
+    #[serde(skip)]
     alternatives: usize,
     /// How many tokens were fed before the first that is held here.
     past: usize,
@@ -103,20 +105,11 @@ impl Logprobs {
         }
     }
 
-    /// Whether a reply with this number of tokens can have left this in a checkpoint.
-    pub(in crate::interop) fn is_possible(&self, fed: usize, of: &Self) -> bool {
-        const MOST: usize = (u32::MAX >> 2) as usize;
-        let given = self.tokens.iter().filter_map(|token| token.given.as_ref());
-        let given: Vec<_> = given.map(|given| Some(given.clone())).collect();
-        let ids: Vec<_> = given.iter().map(|_| 0).collect();
-        self.alternatives == of.alternatives
-            && self.past.checked_add(self.tokens.len()) == Some(fed)
-            && self.next <= self.undecoded
-            && self.undecoded <= self.tokens.len()
-            && self.decoded <= MOST
-            && self.emitted <= MOST
-            && self.decoder.is_possible()
-            && check(&ids, &given).is_ok()
+    /// Continues from a checkpoint in place of `own`, which is at its beginning. `false` if it cannot: it may have been
+    /// changed.
+    pub(in crate::interop) fn resume(&mut self, own: &Self) -> bool {
+        self.alternatives = own.alternatives;
+        self.decoded <= MOST && self.emitted <= MOST && self.decoder.is_possible()
     }
 
     /// A message's content begins with this token.

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::logprobs::LogprobEntry;
 use crate::interop::{Tool, ToolKind};
+use crate::saved::MOST;
 
 /// A part of the answer: what was said in one message, or a call of a tool that the client runs.
 #[derive(Debug, Clone, PartialEq)]
@@ -64,26 +65,24 @@ impl Call {
 /// The segments before a checkpoint, which are not held: how many there were.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::interop) struct PastSegments {
-    pub(in crate::interop) thoughts: u32,
-    pub(in crate::interop) texts: u32,
-    pub(in crate::interop) calls: u32,
-    pub(in crate::interop) whole_calls: u32,
+    pub(in crate::interop) thoughts: usize,
+    pub(in crate::interop) texts: usize,
+    pub(in crate::interop) calls: usize,
+    pub(in crate::interop) whole_calls: usize,
 }
 
 impl PastSegments {
     /// Whether an answer can have this count. A checkpoint may have been changed.
     pub(in crate::interop) fn is_possible(&self) -> bool {
-        let Self { thoughts, texts, calls, whole_calls } = *self;
-        let most = 1 << 30;
-        thoughts <= most && texts <= most && calls <= most && whole_calls <= calls
+        [self.thoughts, self.texts, self.calls, self.whole_calls].iter().all(|&count| count <= MOST)
     }
 
     /// These and another one.
     pub(in crate::interop) fn with(mut self, segment: &Segment) -> Self {
-        self.thoughts += u32::from(segment.is_thought());
-        self.texts += u32::from(segment.is_visible());
-        self.calls += u32::from(segment.as_call().is_some());
-        self.whole_calls += u32::from(segment.is_whole_call());
+        self.thoughts += usize::from(segment.is_thought());
+        self.texts += usize::from(segment.is_visible());
+        self.calls += usize::from(segment.as_call().is_some());
+        self.whole_calls += usize::from(segment.is_whole_call());
         self
     }
 }

@@ -87,7 +87,7 @@ impl Writer for Anthropic {
 
     fn resume(&mut self, past: PastSegments) {
         let thoughts = if self.thoughts == ThoughtDisplay::Hidden { 0 } else { past.thoughts };
-        self.index = [thoughts, past.texts, past.calls].map(|count| count as usize).iter().sum();
+        self.index = thoughts + past.texts + past.calls;
     }
 
     fn begin(&mut self, _index: usize, segment: &Segment, sink: &mut Sink<'_>) {

@@ -17,17 +17,15 @@ use crate::interop::answer::{
 use crate::interop::dialect::Resends;
 use crate::interop::tools::NO_OBJECT;
 use crate::json::shortest_prefix;
-use crate::parse::{Checkpoint, Repair, StateData};
+use crate::parse::{Checkpoint, Repair, StateData, StreamableParser};
 use crate::repair::RepairKind;
-use crate::saved::invalid;
+use crate::saved::{MOST, check, invalid};
 
 /// Where a reply is.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct ReplyCheckpoint {
     parser: Checkpoint,
     is_open: bool,
-    /// Bytes of the prefill that are not cut off yet.
-    prompted: usize,
     content_from: usize,
     content_to: usize,
     content_ends: bool,
@@ -59,11 +57,10 @@ enum Open {
         arguments: String,
         decoder: Option<InputDecoder>,
     },
-    /// A call that is held back, and the span of its header.
+    /// A call that is held back, and the first token of its header.
     Held {
         arguments: String,
-        header: (usize, usize),
-        message: Option<usize>,
+        header: usize,
     },
     Builtin {
         text: String,
@@ -74,9 +71,6 @@ enum Open {
 fn repeats(kind: TextKind, resends: Resends) -> bool {
     kind == TextKind::Thought && resends == Resends::Thoughts
 }
-
-/// More than any answer has: sums of such counts do not overflow.
-const MOST: usize = (u32::MAX >> 2) as usize;
 
 impl Reply {
     pub(super) fn checkpoint(&self) -> ReplyCheckpoint {
@@ -97,7 +91,6 @@ impl Reply {
             logprobs: logprobs.map(|kept| kept.checkpoint(parser.first_held(), says_more)),
             parser,
             is_open: self.is_open,
-            prompted: sorter.prompted,
             content_from: sorter.content_from,
             content_to: sorter.content_to,
             content_ends: sorter.content_ends,
@@ -112,37 +105,40 @@ impl Reply {
     }
 
     /// Continues a reply that is at its beginning.
-    pub(super) fn resume(&mut self, from: ReplyCheckpoint) -> Result<()> {
+    pub(super) fn resume(&mut self, mut from: ReplyCheckpoint) -> Result<()> {
         self.parser.resume(from.parser)?;
         let sorter = &mut self.sorter;
-        let counts = [from.content_from, from.content_to, from.calls, from.ids];
-        let is_possible = counts.iter().all(|&count| count <= MOST)
-            && from.thought_tokens <= self.parser.fed_count()
-            && from.past.is_possible()
-            && from.prompted <= sorter.prompted
-            && if from.stopped.is_some() {
-                from.held.is_empty()
-            } else {
-                sorter.stop.hold(&from.held)
-            }
-            && match (&from.logprobs, &sorter.logprobs) {
-                (Some(saved), Some(own)) => saved.is_possible(self.parser.fed_count(), own),
-                (None, None) => true,
-                _ => false,
-            };
-        if !is_possible {
-            return Err(invalid("its parts do not belong together"));
-        }
+        let fed = self.parser.fed_count();
+        let held_fits = match &from.stopped {
+            Some(_) => from.held.is_empty(),
+            None => sorter.stop.hold(&from.held),
+        };
+        let logprobs_fit = match (&mut from.logprobs, &sorter.logprobs) {
+            (Some(saved), Some(own)) => saved.resume(own),
+            (None, None) => true,
+            _ => false,
+        };
+        check(&[
+            ("calls", from.calls <= MOST),
+            ("ids", from.ids <= MOST),
+            ("thought_tokens", from.thought_tokens <= fed),
+            ("content_from", from.content_from <= fed),
+            ("past", from.past.is_possible()),
+            ("held", held_fits),
+            ("logprobs", logprobs_fit),
+        ])?;
         self.is_open = from.is_open;
         sorter.writer.resume(from.past);
-        sorter.prompted = from.prompted;
+        if !self.parser.has_events() {
+            sorter.prompted = 0;
+        }
         (sorter.content_from, sorter.content_to) = (from.content_from, from.content_to);
         (sorter.content_ends, sorter.thought_tokens) = (from.content_ends, from.thought_tokens);
         (sorter.past, sorter.calls, sorter.stopped) = (from.past, from.calls, from.stopped);
         sorter.logprobs = from.logprobs;
         sorter.ids.resume(from.ids);
         let resends = self.dialect.definition().resends;
-        sorter.reopen(from.open, self.parser.state_data(), resends)
+        sorter.reopen(from.open, &self.parser, resends)
     }
 }
 
@@ -177,11 +173,9 @@ impl Sorter {
                 let decoder = decoder.as_ref().map(InputDecoder::checkpoint);
                 Open::Call { id, arguments, decoder }
             }
-            OpenMessage::Held(call) => Open::Held {
-                arguments: call.arguments.clone(),
-                header: (call.report.span.start, call.report.span.end),
-                message: call.report.index,
-            },
+            OpenMessage::Held(call) => {
+                Open::Held { arguments: call.arguments.clone(), header: call.report.span.start }
+            }
             OpenMessage::Builtin(call) => {
                 Open::Builtin { text: self.builtin_calls[*call].text.clone() }
             }
@@ -189,9 +183,9 @@ impl Sorter {
     }
 
     /// Opens the message of this header again.
-    fn reopen(&mut self, open: Open, state: StateData<'_>, resends: Resends) -> Result<()> {
-        let mismatch = || invalid("its open message is another");
-        let StateData::Content { header, .. } = state else {
+    fn reopen(&mut self, open: Open, parser: &StreamableParser, resends: Resends) -> Result<()> {
+        let mismatch = || invalid("`open` does not fit its other fields");
+        let StateData::Content { header, .. } = parser.state_data() else {
             return if matches!(open, Open::Nothing) { Ok(()) } else { Err(mismatch()) };
         };
         let begun = usize::from(matches!(open, Open::Call { .. }));
@@ -208,15 +202,18 @@ impl Sorter {
                 OpenMessage::Text(kind, at)
             }
             (Open::Call { id, arguments, decoder }, Route::Call(tool))
-                if decoder.as_ref().is_none_or(|it| it.is_possible() && arguments.is_empty()) =>
+                if decoder.as_ref().is_none_or(InputDecoder::is_possible) =>
             {
                 let kind = SegmentKind::Call(Call { tool, id, index: calls });
                 let segment = self.reopen_segment(kind, String::new(), !arguments.is_empty());
                 OpenMessage::Call { segment, begun: arguments, decoder }
             }
-            (Open::Held { arguments, header, message }, Route::Call(tool)) => {
-                let (kind, span) = (RepairKind::CallAsText, header.0..header.1);
-                let report = Repair { kind, span, index: message, text: recipient };
+            (Open::Held { arguments, header }, Route::Call(tool))
+                if header <= self.content_from =>
+            {
+                let (kind, span) = (RepairKind::CallAsText, header..self.content_from);
+                let report =
+                    Repair { kind, span, index: Some(parser.message_count()), text: recipient };
                 let mut held = HeldCall::new(tool, report);
                 held.arguments = arguments;
                 OpenMessage::Held(Box::new(held))

@@ -19,7 +19,7 @@ use crate::interop::{ReasoningField, TokenLogprob, Turn};
 use crate::saved::{invalid, read};
 
 /// The form of the bytes. It changes with the fields of [`SavedReply`].
-const VERSION: u32 = 5;
+const VERSION: u32 = 6;
 
 #[derive(Debug, Serialize, Deserialize)]
 struct SavedReply {
