@@ -3,7 +3,7 @@
 use openai_harmony::interop::{Prompts, Turn};
 use serde_json::{Value, json};
 
-use super::{ANTHROPIC, CHAT, options, prompt};
+use super::{ANTHROPIC, CHAT, RESPONSES, options, prompt};
 
 fn read(body: &Value) -> Turn {
     CHAT.read(body, &options().with_prompts(Prompts::Vllm0_33)).unwrap()
@@ -120,4 +120,16 @@ fn arguments_of_anthropic_are_written_as_python_writes_them() {
         read(Prompts::Harmony)
             .contains("json<|message|>{\"a\":[\"\u{e9}\\\"\",1.5,true],\"b\":{}}<|call|>")
     );
+}
+
+/// vLLM reads no `phase`.
+#[test]
+fn a_preamble_of_responses_is_an_answer() {
+    let said =
+        json!({"type": "message", "role": "assistant", "phase": "commentary", "content": "P"});
+    let body = json!({"input": [{"role": "user", "content": "U"}, said, {"role": "user", "content": "V"}]});
+    for (prompts, channel) in [(Prompts::Vllm0_33, "final"), (Prompts::Harmony, "commentary")] {
+        let text = prompt(&RESPONSES.read(&body, &options().with_prompts(prompts)).unwrap());
+        assert!(text.contains(&format!("<|channel|>{channel}<|message|>P<|end|>")), "{text}");
+    }
 }

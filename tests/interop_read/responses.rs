@@ -235,6 +235,14 @@ fn references_are_resolved() {
     let input = json!([{"id": "fc_1"}, {"role": "user", "content": "B"}]);
     let text = said(&RESPONSES.read(json!({"input": input}), &with_history).unwrap());
     assert!(text.contains("<|channel|>final<|message|>Done<|end|>"), "{text}");
+    // Nor is anything looked up for it, or for an item that has an id of its own.
+    let never = Resolve::new(|id: &str| -> Option<Value> { panic!("{id}") });
+    let never = options().with_resolve(never).with_history([message("Done")]);
+    let mut other = message("P");
+    other["id"] = json!("msg_2");
+    let input = json!([{"id": "msg_1"}, other, {"role": "user", "content": "B"}]);
+    let text = said(&RESPONSES.read(json!({"input": input}), &never).unwrap());
+    assert!(text.contains("<|channel|>final<|message|>P<|end|>"), "{text}");
     let lost = read("rs_1").unwrap();
     assert_eq!(said(&lost), "");
     assert_eq!(unused(&lost), ["input[0]"]);

@@ -160,7 +160,7 @@ fn tools_without_arguments_are_declared_as_the_guide_says() {
         json!({"type": "object", "properties": {}}),
         json!({"type": "object", "properties": {}, "required": [], "additionalProperties": false}),
         json!({"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "F", "type": "object",
-            "properties": null, "required": null, "strict": true, "items": null}),
+            "properties": {}, "required": null, "strict": true, "items": null}),
     ] {
         let body = json!({"messages": [], "tools": [{"type": "function", "function": {"name": "f", "parameters": parameters}}]});
         assert!(said(&turn(CHAT, body)).contains("type f = () => any;"), "{parameters}");

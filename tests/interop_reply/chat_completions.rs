@@ -496,8 +496,10 @@ fn a_built_in_call_that_was_cut_off_has_its_code() {
 }
 
 #[test]
-fn to_everybody_is_no_call() {
+fn to_everybody_or_a_role_is_no_call() {
     for (sampled, field) in [
+        ("<|channel|>commentary to=assistant<|message|>a<|end|>", "content"),
+        (" to=tool<|channel|>final<|message|>a<|end|>", "content"),
         ("<|channel|>final to=all<|message|>a<|end|>", "content"),
         ("<|channel|>commentary to=all<|message|>a<|end|>", "content"),
         ("<|channel|>analysis to=all<|message|>a<|end|>", "reasoning_content"),

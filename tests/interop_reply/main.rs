@@ -7,6 +7,7 @@ mod anthropic;
 mod changed;
 mod chat_completions;
 mod client_tools;
+mod derender;
 mod laws;
 mod logprobs;
 mod meant;

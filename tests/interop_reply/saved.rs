@@ -304,6 +304,8 @@ fn what_a_reply_knows_stays() {
     let spelled = encoding().tokenizer().encode_ordinary("<|channel|>analysis<|message|>One two");
     reply.feed(&spelled, None).unwrap();
     let moved = again(&turn, &reply);
+    assert!(moved.reads_spelled_markers());
+    assert!(!begun(&turn, ReplyOptions::new("m")).reads_spelled_markers());
     assert_eq!(moved.force(), reply.force());
     assert!(!moved.force().is_empty());
     assert_eq!((moved.tokens(), moved.usage()), (reply.tokens(), reply.usage()));

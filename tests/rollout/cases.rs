@@ -22,6 +22,12 @@ fn a_content_that_was_cut_off_is_closed() {
         let Extension::Extended { added } = found else { unreachable!("{found:?}") };
         let expected = format!("{stop}<|start|>user<|message|>Go on<|end|><|start|>assistant");
         assert_eq!(text(&added), expected);
+        // The stop token that was added is in the span of its message.
+        let mut rollout = Rollout::new(encoding(), [user("2 + 2?")], ExtendOptions::new()).unwrap();
+        rollout.sampled(&tokens(sampled), None).unwrap();
+        assert_eq!(rollout.extend(&[user("Go on")]).unwrap(), None);
+        let spans = rollout.segments()[0].spans();
+        assert!(spans.windows(2).all(|pair| pair[0].end == pair[1].start), "{spans:?}");
     }
 }
 

@@ -2,7 +2,9 @@
 
 use openai_harmony::chat::{Conversation, Message, ReasoningEffort, Role};
 use openai_harmony::interop::{Date, ReadOptions, chat_completions};
-use openai_harmony::training::{Batch, ExampleUnit, Markers, Row, RowFormat, RowOptions, render};
+use openai_harmony::training::{
+    Batch, ExampleUnit, Markers, Overflow, Row, RowFormat, RowOptions, render,
+};
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
@@ -377,6 +379,46 @@ fn what_says_nothing_to_the_model_is_counted() {
         ("messages[].score", 2),
     ];
     assert_eq!(unused, expected);
+}
+
+/// A bad row counts only where some turns of it are examples.
+#[test]
+fn what_is_not_used_of_a_bad_row_counts_with_its_examples() {
+    let said = |role: &str, text: &str| json!({"role": role, "content": text, "mood": 1});
+    let long = "a ".repeat(300);
+    let row = |texts: [&str; 2]| {
+        let pairs = texts.map(|text| [said("user", "Hi"), said("assistant", text)]);
+        json!({"messages": pairs.concat()})
+    };
+    let options = RowOptions::new()
+        .with_format(RowFormat::Chat)
+        .with_examples(ExampleUnit::Turns)
+        .with_max_tokens(200, Overflow::Error);
+    for (rows, count) in [
+        (vec![row(["Hi", &long])], Some(4)),
+        (vec![row([&long, "Hi"])], None),
+        (vec![row(["Hi", "Hi"]), row([&long, "Hi"])], Some(4)),
+    ] {
+        let batch = render(&encoding(), rows, &options);
+        assert_eq!(batch.errors.len(), 1, "{:?}", batch.errors);
+        assert_eq!(batch.unused.get("messages[].mood").copied(), count);
+    }
+}
+
+/// Whatever a column is called, the caller has named it.
+#[test]
+fn a_column_that_is_mapped_is_looked_at() {
+    let messages = json!([{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]);
+    for (field, column, expected) in [
+        ("label", json!(false), "Invalid row: mine: false, so this is a bad answer"),
+        ("images", json!(["a.png"]), "Invalid row: mine: harmony carries text only"),
+    ] {
+        let row = json!({"messages": messages, "mine": column});
+        let options = RowOptions::new().with_format(RowFormat::Chat).with_map([(field, "mine")]);
+        let batch = render(&encoding(), [row], &options);
+        let error = batch.errors[0].1.to_string();
+        assert!(error.starts_with(expected), "{error}");
+    }
 }
 
 #[test]

@@ -214,7 +214,6 @@ fn turn(body: &BodyObject<'_, '_>) -> Result<Turn> {
 fn reply_options(index: usize, id: &str, options: DerenderOptions<'_>) -> ReplyOptions {
     ReplyOptions {
         id: Some(id.to_owned()),
-        created: Some(options.created),
         index,
         prompt_tokens: Some(0),
         reasoning_field: ReasoningField::Reasoning,

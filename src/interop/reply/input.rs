@@ -265,6 +265,8 @@ mod tests {
             (r#"{"input": "ab""#, "ab"),
             (r#"{"input": "a\u00"#, r"a\u00"),
             (r#"{"input": "a\ud83d"#, "a\u{FFFD}"),
+            (r#"{"input": "a\"#, r"a\"),
+            (r#"{"input": "a\}"#, r"a\}"),
             // What only looks like an escape.
             (r#"{"input": "\d+\u12g"}"#, r"\d+\u12g"),
             (r#"{"input": "\ud83dx\udc00"}"#, "\u{FFFD}x\u{FFFD}"),

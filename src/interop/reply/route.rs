@@ -102,12 +102,8 @@ impl RouteRules {
     /// Whether a recipient is a built-in tool, or a part of one, that this server runs and the request asks for.
     fn server_offers(&self, recipient: &str) -> bool {
         let called = BuiltinTool::of_recipient(recipient);
-        let is_of = |tool: &Tool| {
-            tool.kind == ToolKind::Builtin
-                && !tool.client_runs
-                && BuiltinTool::of_recipient(&tool.recipient) == called
-        };
-        called.is_some() && self.tools.iter().any(is_of)
+        let is_it = |tool: &Tool| BuiltinTool::of_recipient(&tool.recipient) == called;
+        self.tools.iter().any(|tool| !tool.client_runs && is_it(tool))
     }
 
     /// The function that was declared under a built-in tool's name, unless the built-in tool was
@@ -122,5 +118,5 @@ impl RouteRules {
 }
 
 fn is_role(recipient: &str) -> bool {
-    recipient.is_empty() || Role::try_from(recipient).is_ok() || recipient == "all"
+    Role::try_from(recipient).is_ok() || recipient == "all"
 }

@@ -198,7 +198,7 @@ fn write_tool(tape: &mut Tape, tool: &BodyField<'_, '_>, notes: &mut Vec<String>
         tape.string(key);
         let field = members.required(key)?;
         match key {
-            "function" if value.as_object().is_some() => write_tool(tape, &field, notes)?,
+            "function" => write_tool(tape, &field, notes)?,
             "parameters" => {
                 let parsed = Parsed::of(field, "a schema")?;
                 let schema = parsed.field()?;

@@ -75,7 +75,7 @@ fn write_members(
         let Some(field) = message.get_or_null(key) else { continue };
         match key {
             _ if key == content => write_content(body, &field, speaker, &thought)?,
-            "tool_calls" if value.as_array().is_some() => {
+            "tool_calls" => {
                 body.string(key);
                 write_calls(body, &field)?;
             }
