@@ -302,20 +302,16 @@ fn fed(parser: &mut StreamableParser, tokens: &[u32]) -> Vec<Event> {
     let (mut events, mut rest) = (Vec::new(), tokens);
     loop {
         let before = parser.tokens().len();
-        match parser.feed(rest) {
-            Ok(more) => {
-                events.extend(more);
-                return events;
-            }
-            Err(_) => {
-                events.extend(parser.feed(&[]).unwrap_or_default());
-                let taken = parser.tokens().len() - before;
-                if taken == 0 {
-                    return events;
-                }
-                rest = &rest[taken..];
-            }
+        if let Ok(more) = parser.feed(rest) {
+            events.extend(more);
+            return events;
         }
+        events.extend(parser.feed(&[]).unwrap_or_default());
+        let taken = parser.tokens().len() - before;
+        if taken == 0 {
+            return events;
+        }
+        rest = &rest[taken..];
     }
 }
 

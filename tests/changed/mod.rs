@@ -1,4 +1,5 @@
-//! What a client may have made of a saved state: each of its values changed, left out, or taken from another state.
+//! What a client may have made of a saved state: each of its values changed or left out, each of its fields taken from
+//! another state.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -13,30 +14,24 @@ pub(crate) fn each(
     root: &str,
     take: &mut dyn FnMut(&Value, &str),
 ) {
-    let within = |state| {
-        let places = places(state).into_iter();
-        places.filter(|(path, _)| path.strip_prefix(root).is_some_and(|rest| !rest.is_empty()))
-    };
     let mut tried = HashSet::new();
     let mut change = |path: &str, new: Option<&Value>| {
-        let mut changed = whole.clone();
-        if tried.insert(format!("{path} {new:?}"))
-            && set(&mut changed, path, new)
-            && changed != *whole
-        {
-            take(&changed, path);
+        if tried.insert(format!("{path} {new:?}")) {
+            let mut changed = whole.clone();
+            if set(&mut changed, path, new) && changed != *whole {
+                take(&changed, path);
+            }
         }
     };
-    for (path, old) in within(whole) {
+    for (path, old) in places(whole.pointer(root).unwrap()).into_iter().skip(1) {
+        let path = [root, &path].concat();
         change(&path, None);
         for new in values(old) {
             change(&path, Some(&new));
         }
     }
-    for other in others {
-        for (path, value) in within(other) {
-            change(&path, Some(value));
-        }
+    for other in others.iter().filter_map(|other| other.pointer(root)?.as_object()).flatten() {
+        change(&format!("{root}/{}", other.0), Some(other.1));
     }
 }
 
