@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A value as an error quotes it: no more than its first 200 characters, then `…`.
+/// A value as an error quotes it: its first 200 characters, then `…`.
 pub struct Brief<'a>(pub &'a str);
 
 impl Brief<'_> {

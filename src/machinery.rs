@@ -30,7 +30,7 @@ pub fn speakers(rendered: &Rendered) -> &[Speaker] {
     &rendered.speakers
 }
 
-/// A rendering that was taken apart. Its spans are message, start, content, stop and end.
+/// A rendering from its parts; a span is message, start, content, stop and end.
 pub fn rendered(
     tokens: Vec<TokenId>,
     spans: impl IntoIterator<Item = (Option<usize>, usize, usize, usize, usize)>,
@@ -41,7 +41,7 @@ pub fn rendered(
     Rendered { tokens, spans: spans.into_iter().map(span).collect(), speakers }
 }
 
-/// How a choice of tools is named, and the recipients of those that it names.
+/// The name of a tool choice, and the recipients that it names.
 pub fn tool_choice(choice: &ToolChoice) -> (&'static str, &[String]) {
     let named = choice.recipients().unwrap_or_default();
     match choice {
@@ -52,14 +52,13 @@ pub fn tool_choice(choice: &ToolChoice) -> (&'static str, &[String]) {
     }
 }
 
-/// Of each message of a turn, the index in the body of what it was made of; `None` if that is not in the body, as a
-/// history is.
+/// For each message of a turn, the body's index of its source; `None` if the source is not in the body, like a history.
 pub fn source_indices(turn: &Turn) -> Vec<Option<usize>> {
     let index = |number: &Option<usize>| number.as_ref()?.checked_sub(turn.history_len);
     turn.sources.iter().map(index).collect()
 }
 
-/// Renderings of messages that are borrowed from elsewhere.
+/// Renderings of messages borrowed from Python.
 pub mod render {
     pub use crate::render::{conversation, message};
 }

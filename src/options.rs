@@ -2,9 +2,9 @@
 
 /// Declares a struct of options, its `Default`, its builders, and how Python sets an option by its name.
 ///
-/// An option is its documentation, its type, its default (`= true`; without one, that of the type) and its builder:
-/// `=> with_x` takes the value; `=> with_x(x: impl Into<String>) Some(x.into())` takes something else and makes the value
-/// of it. The documentation is the builder's, too. An option without `=>` has no builder, or one that is written by hand.
+/// An option is its documentation, its type, its default (`= true`; without one, that of the type) and its builder: `=>
+/// with_x` takes the value; `=> with_x(x: impl Into<String>) Some(x.into())` takes something else and converts it. The
+/// builder gets the same documentation. An option without `=>` has no builder, or a handwritten one.
 macro_rules! options {
     (
         $(#[$of_struct:meta])*
@@ -73,7 +73,7 @@ macro_rules! options {
 
 pub(crate) use options;
 
-/// Declares the words of choices, by which other languages name them.
+/// Declares the words by which other languages name choices.
 macro_rules! choices {
     ($($type:ident, $expected:literal: $($word:literal $variant:ident),+ $(else $other:ident)?;)+) => {$(
         impl $crate::options::Choice for $type {
@@ -81,7 +81,7 @@ macro_rules! choices {
             const ALL: &'static [(&'static str, Self)] = &[$(($word, Self::$variant)),+];
         }
 
-        /// A choice without its word does not compile, unless it is the one for `None`.
+        /// A choice without a word does not compile, unless it is the one for `None`.
         const _: fn($type) = |choice| match choice {
             $($type::$variant)|+ $(| $type::$other)? => {}
         };

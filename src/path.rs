@@ -1,4 +1,4 @@
-//! Where a value is in what a caller gave.
+//! Where a value is in a caller's input.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -45,7 +45,7 @@ impl Path {
         self
     }
 
-    /// The same, seen from the value around.
+    /// The same path, from the enclosing value.
     #[doc(hidden)]
     #[must_use]
     pub fn inside(mut self, step: impl Into<PathStep>) -> Self {
@@ -53,7 +53,7 @@ impl Path {
         self
     }
 
-    /// The name of a member of the whole; `None` for what lies deeper.
+    /// The name of a top-level member; `None` for deeper values.
     #[cfg(feature = "training")]
     pub(crate) fn name(&self) -> Option<&str> {
         match &self.0[..] {
@@ -62,7 +62,7 @@ impl Path {
         }
     }
 
-    /// The name of the member at its end; `None` for an item of a list.
+    /// The name of its last member; `None` for a list item.
     #[cfg(feature = "training")]
     pub(crate) fn last_name(&self) -> Option<&str> {
         match self.0.last() {
@@ -71,7 +71,7 @@ impl Path {
         }
     }
 
-    /// Whether it is that of the whole.
+    /// Whether it is the path of the value itself.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -49,10 +49,10 @@ pub enum RepairKind {
     MisplacedRecipient,
     /// A known recipient in another spelling, or with something glued to it.
     GluedRecipient,
-    /// The first bytes of a character whose other bytes never came. They are in no content.
+    /// The first bytes of a character whose other bytes never came; no content contains them.
     CutCharacter,
-    /// A marker spelled by ordinary tokens, where such are read. It has no index: it is a part of what the other
-    /// events report.
+    /// A marker spelled by ordinary tokens, if these are read. It has no index, since it is part of what other events
+    /// report.
     SpelledMarker,
     /// A call that its API cannot deliver as one, so that its text is content: no tools were
     /// offered, or the arguments are not the JSON object that they must be. The parser itself
@@ -62,8 +62,8 @@ pub enum RepairKind {
     /// among the messages, but not in the answer. The parser itself reports none: what it reads may be a
     /// whole conversation.
     ForeignAuthor,
-    /// In an answer of an API whose calls take objects: arguments that were none, but certainly mean
-    /// one, or several calls that were written as one. The parser itself keeps the text.
+    /// In an answer of an API whose calls take objects: arguments that are not an object but clearly mean one, or
+    /// several calls written as one. The parser itself keeps the text.
     RepairedArguments,
 }
 

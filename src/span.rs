@@ -1,17 +1,17 @@
-//! Where the parts of each message are among the tokens.
+//! The positions of each message's parts among the tokens.
 
 use std::ops::Range;
 
-/// Where a message is among tokens, as indices of tokens: its header is `start..content`, its
-/// content `content..stop`, and its stop token `stop..end`.
+/// The position of a message, as token indices: its header is `start..content`, its content
+/// `content..stop`, and its stop token `stop..end`.
 ///
 /// The spans of a rendering, in order, cover every token once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct MessageSpan {
-    /// The index of the message: in the conversation that was given, dropped messages included, or
-    /// among the parsed messages. `None` for a message that only begins, at the end of a prompt or
-    /// of a stream.
+    /// The index of the message in the given conversation, counting dropped messages, or among the
+    /// parsed messages. `None` for a message that only begins, at the end of a prompt or of a
+    /// stream.
     pub message: Option<usize>,
     /// The first token of the header.
     pub start: usize,

@@ -1,4 +1,4 @@
-//! Work on many items, on as many cores as are wanted.
+//! Work on many items, on as many cores as requested.
 
 use std::num::NonZeroUsize;
 use std::panic::resume_unwind;
@@ -6,23 +6,20 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, available_parallelism};
 
-/// Threads for one call. They end with it: threads that are kept do not live on in a process that
-/// forks, as data loaders do, and work given to them there would wait for ever. Starting them costs
-/// some 50 µs.
+/// Threads for one call. They end with it: permanent threads do not survive a fork, which data loaders use, so work
+/// given to them in the child would wait forever. Starting threads costs about 50 µs.
 pub struct Workers {
     wanted: Option<NonZeroUsize>,
 }
 
-/// So many threads are started at most, or one for each core where there are more of these. Thousands
-/// take minutes to start.
+/// The most threads to start, unless there are more cores. Thousands take minutes to start.
 const MOST: usize = 256;
 
-/// So many items that are small are done by one thread at a time.
+/// The number of small items that a thread does at a time.
 pub(crate) const ITEMS: usize = 16;
 
 impl Workers {
-    /// As many threads as are wanted, or as there are cores. They are started when there is work for
-    /// more than one.
+    /// The requested number of threads, or one per core. They are started when there is work for more than one.
     pub fn new(wanted: Option<NonZeroUsize>) -> Self {
         Self { wanted }
     }
@@ -32,7 +29,7 @@ impl Workers {
         Self::new(Some(NonZeroUsize::MIN))
     }
 
-    /// How many threads there are. To ask the system takes 20 µs, so it is not asked for little work.
+    /// The number of threads. Asking the system takes 20 µs, so it is not asked for little work.
     pub fn threads(&self) -> usize {
         let cores = || available_parallelism().map_or(1, NonZeroUsize::get);
         match self.wanted.map(NonZeroUsize::get) {
@@ -42,11 +39,11 @@ impl Workers {
         }
     }
 
-    /// Lets a task send jobs to the threads, which it does not wait for; all are done when this returns. `None`
-    /// where there are no others than the calling thread: it is the only one wanted, or the system gives no others.
+    /// Lets a task send jobs to the threads without waiting; all are done when this returns. The task gets `None` if
+    /// there is only the calling thread, because no more were requested or the system has no more.
     pub fn scope<J: FnOnce() + Send, R>(&self, task: impl FnOnce(Option<&Sender<J>>) -> R) -> R {
         let (sender, jobs) = channel::<J>();
-        // The threads own it: after the last has panicked, jobs are dropped, and nobody waits for them.
+        // The threads own the receiver: after the last one has panicked, jobs are dropped, and nothing waits for them.
         let jobs = Arc::new(Mutex::new(jobs));
         thread::scope(move |scope| {
             let start = |_| {
@@ -65,11 +62,11 @@ impl Workers {
         })
     }
 
-    /// Gathers what `work` makes of items in their order, in parts. A thread does `at_once` of them at a time,
-    /// and if there are no more than these, the calling thread does.
+    /// Gathers the results of `work` in the order of the items, in parts. A thread does `at_once` items at a time; if
+    /// there are no more, the calling thread does them.
     ///
-    /// The calling thread works, too: a thread that starts may be on another core, whose processor cache has
-    /// nothing of what this one encoded before.
+    /// The calling thread works, too: a new thread may be on another core, whose processor cache lacks the data that
+    /// this one used before.
     pub fn gather<T: Send, P: Send + Default>(
         &self,
         items: Vec<T>,
@@ -98,7 +95,7 @@ impl Workers {
             }
         };
         let mut made = thread::scope(|scope| {
-            // Fewer where the system gives no more.
+            // Fewer if the system has no more.
             let start = |_| thread::Builder::new().spawn_scoped(scope, work_off).ok();
             let others: Vec<_> = (1..threads).map_while(start).collect();
             let mut made = work_off();

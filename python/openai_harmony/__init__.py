@@ -38,18 +38,17 @@ __version__: str = _lowlevel.__version__
 """The version of this package."""
 
 _MODULES = ("adapters", "chat", "grammar", "interop", "rollout", "show", "training")
-"""Those that are used as ``openai_harmony.training``, without an import of their own."""
+"""Modules that are used as ``openai_harmony.training``, without a separate import."""
 
 
 _ELSEWHERE = ("encoding_for_model", "get_encoding")
-"""What tiktoken calls the function that gives an encoding."""
+"""tiktoken's names for the function that returns an encoding."""
 
 
 def __getattr__(name: str) -> Any:
-    """Imports what is asked for, when it is first used.
+    """Imports a name when it is first used.
 
-    The models take pydantic, whose import is most of that of this package, and the command's help
-    needs none of it.
+    The models need pydantic, which takes most of the import time, but the command's help does not.
     """
     from importlib import import_module
 
@@ -66,7 +65,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """The public names, and the modules that are imported by themselves."""
+    """The public names, and the modules that are imported on demand."""
     from openai_harmony._public import __all__ as names
 
     return sorted([*names, *_MODULES, "__version__"])

@@ -23,9 +23,9 @@ class Claim:
     name: str
     version: str
     written: bool
-    """Whether the ``__init__`` that is there is the one it installed, or its link to a checkout."""
+    """Whether it installed the present ``__init__``, or a link to a checkout."""
     local: str | None
-    """Where it was installed from, if that was no index: its URL."""
+    """The URL from which it was installed, unless from an index."""
     ours: bool
 
     def __str__(self) -> str:
@@ -34,7 +34,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Installed:
-    """What this environment has of the module's name."""
+    """The distributions of this environment that concern the module's name."""
 
     found: tuple[Distribution, ...]
 
@@ -45,7 +45,7 @@ class Installed:
 
     @cached_property
     def needs(self) -> list[str]:
-        """What other distributions require of it: ``vllm 0.33.0 requires oss-harmony>=0.0.8``."""
+        """Requirements of other distributions: ``vllm 0.33.0 requires oss-harmony>=0.0.8``."""
         wanted = re.compile(rf"({'|'.join(OTHERS)})(?![\w.-])", re.IGNORECASE)
         return sorted(
             f"{one.metadata['Name']} {one.version} requires {requirement}"
@@ -64,7 +64,7 @@ def installed() -> Installed:
 
 
 def explain() -> str:
-    """What happened, and the command that mends it, in a line."""
+    """A line with what happened, and the command that fixes it."""
     claims = installed().claims
     present = FOLDER.joinpath("__init__.py").exists()
     what = "another package overwrote" if present else "uninstalling another package deleted"
@@ -74,7 +74,7 @@ def explain() -> str:
 
 
 def mend(claims: list[Claim]) -> str:
-    """Uninstalls all that claim the module, and installs this package from where it came."""
+    """A command that uninstalls all claimants of the module, and installs this package again."""
     names = " ".join(sorted({claim.name for claim in claims})) or OTHERS[0]
     source = next((claim.local for claim in claims if claim.ours and claim.local), None)
     origin = f"'{source}'" if source else "the wheel or folder of this package"
@@ -102,7 +102,7 @@ def _recorded(one: Distribution) -> Iterator[tuple[str, str]]:
 
 
 def _digest() -> str:
-    """That of the ``__init__`` which is there, as a wheel's RECORD has it."""
+    """The digest of the present ``__init__``, in the form of a wheel's RECORD."""
     file = FOLDER / "__init__.py"
     raw = file.read_bytes() if file.exists() else b""
     return base64.urlsafe_b64encode(hashlib.sha256(raw).digest()).decode().rstrip("=")

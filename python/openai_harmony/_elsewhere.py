@@ -1,4 +1,4 @@
-"""What other packages call what is here, so that an error can name the way."""
+"""Other packages' names for this package's features, so that errors can point to these."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ WAYS_OF_ENCODING = {
     "encode_single_token": 'special_token("<|call|>"), or encode_ordinary(text)',
     "encode_ordinary_batch": "encode_batch(texts, disallowed_special=())",
     "encode_to_numpy": "numpy.frombuffer(encode_array(text), numpy.uint32)",
-    "encode_with_unstable": "encode(text), anew once there is more of it",
+    "encode_with_unstable": "encode(text), again when there is more text",
     "decode_single_token_bytes": "decode_bytes([token])",
     "decode_tokens_bytes": "[decode_bytes([token]) for token in tokens]",
     "decode_bytes_batch": "[decode_bytes(tokens) for tokens in batch]",
@@ -39,12 +39,12 @@ WAYS_OF_TURNS = {
 
 
 class NamesTheWay:
-    """An attribute that objects of other packages have is an error that says what to write here."""
+    """An attribute of other packages' objects is an error that says what to write instead."""
 
     __slots__ = ()
     _ways: ClassVar[dict[str, str]] = {}
 
-    # Type checkers would take it for a promise of any attribute.
+    # Type checkers would read it as a promise of any attribute.
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:

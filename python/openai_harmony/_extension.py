@@ -1,4 +1,4 @@
-"""Says how to build the compiled extension, where it is missing."""
+"""Explains how to build the compiled extension if it is missing."""
 
 try:
     import openai_harmony._lowlevel  # noqa: F401

@@ -1,4 +1,4 @@
-"""Packages that only some users need, imported where they are used and not before."""
+"""Packages that only some users need, imported only when they are used."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from importlib import import_module
 from typing import Any
 
 DISTRIBUTION = "openai-harmony"
-"""What pip calls this package. `.ci/release.py` writes the published name: under this one an index
-has another package, which would be installed over this one."""
+"""This package's name in pip. `.ci/release.py` writes the published name: on an index the name here
+belongs to another package, which would be installed over this one."""
 
 
 def needed(module: str, extra: str) -> Any:
     """Imports a package that an extra installs.
 
-    ``ModuleNotFoundError`` that says what to install, if it is missing.
+    If it is missing, ``ModuleNotFoundError`` says what to install.
     """
     try:
         return import_module(module)

@@ -1,4 +1,4 @@
-"""What does not change."""
+"""Immutable objects."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing_extensions import Self
 
 
 class Immutable:
-    """Copying returns it."""
+    """Copying returns the object itself."""
 
     def __copy__(self) -> Self:
         return self

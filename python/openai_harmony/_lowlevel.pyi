@@ -128,7 +128,7 @@ class HarmonyEncoding:
 
     @property
     def n_vocab(self) -> int:
-        """The size of the vocabulary as the models' configuration states it, 201088."""
+        """The size of the vocabulary in the models' configuration, 201088."""
 
     def _special_tokens(self) -> list[str]: ...
     def encode(
@@ -170,8 +170,8 @@ class HarmonyEncoding:
     ) -> array[int]:
         """Encodes text to an array of uint32 instead of a list, by the rules of :meth:`encode`.
 
-        The array is an ``array.array``, as ``TokenBatch.tokens`` is. NumPy takes it without a copy,
-        and so does whatever reads the buffer protocol; no ints are made.
+        The array is an ``array.array``, as ``TokenBatch.tokens`` is. NumPy, and anything else that
+        reads the buffer protocol, takes it without a copy; no ints are made.
 
         Args:
             text: The text.
@@ -249,7 +249,7 @@ class HarmonyEncoding:
         """
 
     def decode_bytes(self, tokens: _Tokens) -> bytes:
-        """Returns the bytes of tokens, also those of half a character.
+        """Returns the bytes of tokens, even if they end inside a character.
 
         Args:
             tokens: Token ids.
@@ -326,8 +326,9 @@ class HarmonyEncoding:
     def render(self, message: Message, render_options: RenderOptions | None = None) -> list[int]:
         """Renders a single message.
 
-        It cannot see the rest of the conversation: whether a system message mentions function
-        tools is said by ``RenderOptions(conversation_has_function_tools=True)``.
+        It cannot see the rest of the conversation:
+        ``RenderOptions(conversation_has_function_tools=True)`` makes a system message mention
+        function tools.
 
         Args:
             message: The message.
@@ -378,16 +379,16 @@ class HarmonyEncoding:
     ) -> list[int]:
         """Renders a prompt: a conversation and the beginning of the next message.
 
-        Sample from it until one of :meth:`stop_tokens_for_assistant_actions`, and parse what was
-        sampled with the same role.
+        Sample from it until one of :meth:`stop_tokens_for_assistant_actions`, and parse the sampled
+        tokens with the same role.
 
         Args:
             conversation: The conversation.
             next_turn_role: Who speaks next, ``Role.ASSISTANT``.
             config: Options; ``None`` for the defaults, which drop earlier chains of thought by
                 version 0.0.8's rule.
-            prefill: More of the next message, which the model continues: a channel, a tool to
-                call, the beginning of its text. Give the same to the parser.
+            prefill: More of the next message, which the model continues: a channel, a tool to call,
+                the beginning of its text. Pass the same to the parser.
 
         Returns:
             Token ids, which end with ``<|start|>``, the role and the prefill.
@@ -408,11 +409,10 @@ class HarmonyEncoding:
     ) -> list[int]:
         """Renders a training example; **by default without the thought that a single turn trains**.
 
-        The default follows version 0.0.8's rule: if the last message is the assistant's on
-        ``final``, everything on ``analysis`` before the first ``final`` is dropped. To train on the
-        thought of the last turn, pass
-        ``RenderConversationConfig(thoughts=ThoughtPolicy.DROP)``, which drops the
-        thoughts of earlier turns only, or ``auto_drop_analysis=False``, which drops none.
+        The default is version 0.0.8's rule: if the last message is the assistant's on ``final``,
+        everything on ``analysis`` before the first ``final`` is dropped. To train on the thought of
+        the last turn, pass ``RenderConversationConfig(thoughts=ThoughtPolicy.DROP)``, which drops
+        only the thoughts of earlier turns, or ``auto_drop_analysis=False``, which drops none.
 
         If the last message is the assistant's on ``final``, ``<|return|>`` takes the place of its
         ``<|end|>``, as the model itself ends an answer.
@@ -464,8 +464,8 @@ class HarmonyEncoding:
             tokens: Token ids; the stop token at their end may be missing.
             role: The author of the first message, if the tokens begin after its role, as a
                 completion's do. Tokens that begin with ``<|start|>`` name their own.
-            strict: Whether to raise where the tokens are not well-formed. If not, they are read as
-                well as they can be; :meth:`parse_with_repairs` also returns the repairs.
+            strict: Whether to raise where the tokens are not well-formed. If not, malformed ones
+                are repaired; :meth:`parse_with_repairs` also returns the repairs.
             tools: The recipients that the model was offered, by full or short names
                 (``functions.bash``, ``bash``, ``python``). Without ``strict``, they tell calls from
                 other words.
@@ -499,15 +499,14 @@ class HarmonyEncoding:
     ) -> list[Message]:
         """Parses text in which the special tokens are spelled by their names.
 
-        Logs show the model's output so, and engines that decode special tokens. What the text
-        spells counts as structure: never use it for text of users or tools. Parse the tokens
-        instead where they can be had.
+        Logs, and engines that decode special tokens, show the model's output this way. Every
+        spelled marker counts as structure: never use it for text from users or tools. If you have
+        the tokens, parse those instead.
 
         Args:
             text: The text, as ``decode`` writes it.
             role: As for :meth:`parse_messages_from_completion_tokens`.
-            strict: Whether to raise where the text is not well-formed; by default it is read as
-                well as it can be.
+            strict: Whether to raise where the text is not well-formed; by default it is repaired.
             tools: As for :meth:`parse_messages_from_completion_tokens`.
 
         Returns:
@@ -527,15 +526,15 @@ class HarmonyEncoding:
     def read_stripped_text(self, text: str, *, tools: Iterable[str] | None = None) -> list[Message]:
         """Guesses the messages of a text from which an engine dropped the special tokens.
 
-        vLLM and others drop them by default. Nothing then says where a header ends, so this is a
-        guess: have the engine keep special tokens, or parse the token ids, where you can. No text
-        is lost: all of it is in a content or in a header's field. Text without any header is an
-        answer on ``final``.
+        vLLM and others drop them by default. Nothing then marks where a header ends, so this is a
+        guess: if you can, have the engine keep special tokens, or parse the token ids. No text is
+        lost: all of it is in a content or in a header's field. Text without any header is an answer
+        on ``final``.
 
         Args:
             text: The text.
-            tools: The recipients that the model was offered, by which calls are told from words: a
-                known name ends where something is glued to it, and needs no channel.
+            tools: The recipients that the model was offered, which distinguish calls from words: a
+                known name ends even if text is glued to it, and needs no channel.
 
         Returns:
             The messages, as new objects.
@@ -559,7 +558,7 @@ class StreamableParser:
         role: The author of the first message, if the tokens begin after its role, as a
             completion's do.
         strict: Whether to raise where the tokens are not well-formed. If not, the parser repairs
-            and reports each repair.
+            them and reports each repair.
         tools: The recipients that the model was offered, by full or short names
             (``functions.bash``, ``bash``, ``python``). Without ``strict``, they tell calls from
             other words. The cost per token does not grow with their number.
@@ -620,7 +619,7 @@ class StreamableParser:
         """
 
     def process_eos(self) -> Self:
-        """Says that the tokens end here: an open message is complete. More may follow.
+        """Declares that the tokens end here: an open message is complete. More may follow.
 
         Returns:
             The parser.
@@ -683,7 +682,7 @@ class StreamableParser:
         """The parser as bytes, from which ``from_bytes`` resumes it, in any process.
 
         Returns:
-            JSON with a version, some 8 bytes for each token; the tokens are not encrypted.
+            Unencrypted JSON with a version, about 8 bytes per token.
 
         Raises:
             HarmonyError: An error held events back; ``feed([])`` returns them.
@@ -698,13 +697,13 @@ class StreamableParser:
         """
 
     def to_checkpoint(self) -> bytes:
-        """Like ``to_bytes``, but only what it takes to continue, however much was read.
+        """Like ``to_bytes``, but only what is needed to continue, however much was read.
 
-        Later events are the same. Messages, repairs, tokens and text from before are not in the
-        parser that ``from_bytes`` makes of it; spans and indices count them.
+        Later events are the same. The parser that ``from_bytes`` restores lacks earlier messages,
+        repairs, tokens and text, though its spans and indices count them.
 
         Returns:
-            JSON with a version, some hundred bytes.
+            JSON with a version, a few hundred bytes.
 
         Raises:
             HarmonyError: An error held events back; ``feed([])`` returns them.
@@ -722,7 +721,7 @@ class StreamableParser:
         """
 
     def reset(self, role: Role | RoleName | None = None) -> Self:
-        """Makes the parser as good as new, for the next stream. Its options stay.
+        """Resets the parser for the next stream. Its options stay.
 
         Args:
             role: The author of the first message; ``None`` for the role it was made with.
@@ -743,18 +742,18 @@ class StreamableParser:
 
     @property
     def messages(self) -> list[Message]:
-        """The complete messages, as new objects each time. Costs as much as they hold."""
+        """The complete messages, as new objects each time. The cost grows with their size."""
 
     @property
     def tokens(self) -> list[int]:
-        """All token ids fed, those that raised included. Costs as much as there are."""
+        """All token ids fed, including those that raised. The cost grows with their number."""
 
     @property
     def stop_tokens(self) -> list[int | None]:
         """For each of ``messages`` the token that ended it, or ``None``.
 
-        ``None``: the next message began without it, or the tokens ended. Such a call may lack its
-        end, so do not run it.
+        ``None``: the next message began without one, or the tokens ended. Such a call may be
+        incomplete, so do not run it.
 
         >>> parser = StreamableParser(encoding, "assistant")
         >>> cut = "<|channel|>final<|message|>The answer is"
@@ -793,7 +792,7 @@ class StreamableParser:
 
     @property
     def current_content(self) -> str:
-        """The text of the open message so far, empty between messages. Costs as much as it has."""
+        """The text of the open message so far, empty between messages. The cost grows with it."""
 
     @property
     def last_content_delta(self) -> str | None:
@@ -848,7 +847,7 @@ class MessageStart:
 
 @final
 class ContentDelta:
-    """Content arrived: whole characters, all that one call gave to the message.
+    """Content arrived: whole characters, everything that one call added to the message.
 
     Example:
         >>> parser = StreamableParser(encoding, Role.ASSISTANT)
@@ -863,7 +862,7 @@ class ContentDelta:
     def __new__(cls, text: str, span: tuple[int, int], index: int) -> Self: ...
     @property
     def text(self) -> str:
-        """The text. All deltas of a message, joined, are its content."""
+        """The text. The joined deltas of a message are its content."""
 
     @property
     def span(self) -> tuple[int, int]:
@@ -931,7 +930,7 @@ class Repair:
 
     @property
     def index(self) -> int | None:
-        """The index of the message that the repair lies in; ``None`` outside of any."""
+        """The index of the message that contains the repair; ``None`` outside of messages."""
 
 _Kind: TypeAlias = Literal["function", "custom", "builtin", "apply_patch", "shell", "local_shell"]
 _ToolFields: TypeAlias = tuple[
@@ -940,12 +939,12 @@ _ToolFields: TypeAlias = tuple[
 
 @final
 class Body:
-    """A request's body, read from its bytes without making Python objects of it.
+    """A request's body, read from its bytes without making Python objects.
 
     The ``read`` functions take it, and their ``resolve`` and ``previous`` may return it. ``data``
-    is JSON in UTF-8; half of a surrogate pair is U+FFFD; of two equal keys the last counts.
-    ``max_values`` is how many values it may have, keys among them: each takes up to 24 bytes.
-    ``InvalidRequestError`` if it is not JSON, or has more.
+    is JSON in UTF-8; half of a surrogate pair becomes U+FFFD; of equal keys the last counts.
+    ``max_values`` limits the number of values, including keys: each takes up to 24 bytes.
+    ``InvalidRequestError`` if it is not JSON, or has more values.
 
     Example:
         >>> from openai_harmony.interop import Body, chat_completions
@@ -960,10 +959,10 @@ class Body:
     def kind(
         self, name: str | None = None
     ) -> Literal["string", "number", "boolean", "list", "object"] | None:
-        """What a member is; ``None`` if it is missing or null.
+        """The kind of a member; ``None`` if it is missing or null.
 
         Args:
-            name: The member; without it, the body itself is asked about.
+            name: The member; without it, the body itself.
 
         Returns:
             A word.
@@ -1036,7 +1035,7 @@ class Body:
         """
 
     def with_member(self, name: str, json: bytes) -> Body:
-        """The same body with another value of a member. The body itself stays as it is.
+        """A copy of the body in which a member has another value.
 
         Args:
             name: The member.
@@ -1058,8 +1057,8 @@ class Body:
 class EngineReader:
     r"""Reads what an engine streams: server-sent events or lines of JSON, cut anywhere.
 
-    The output is held to ``max_tokens`` and to the stop tokens, whatever the engine does. ``form``
-    is ``"completions"`` (vLLM's, and OpenAI's with ``token_ids``), ``"sglang"`` or ``"llama.cpp"``.
+    The output ends at ``max_tokens`` and at the stop tokens, whatever the engine does. ``form`` is
+    ``"completions"`` (vLLM's, and OpenAI's with ``token_ids``), ``"sglang"`` or ``"llama.cpp"``.
 
     Example:
         >>> from openai_harmony.interop import EngineReader
@@ -1094,7 +1093,7 @@ class EngineReader:
         """
 
     def finish(self) -> _EngineOutput:
-        """Takes the end of the stream: an output that has not ended by itself broke off.
+        """Takes the end of the stream: an output without a finish reason broke off.
 
         Returns:
             As ``feed``.
@@ -1107,7 +1106,7 @@ class EngineReader:
 
 @disjoint_base
 class Turn:
-    """What a request means in harmony. The ``read`` functions make turns.
+    """A request, read for harmony. The ``read`` functions make turns.
 
     Example:
         >>> from openai_harmony.interop import chat_completions
@@ -1126,11 +1125,11 @@ class Turn:
 
     @property
     def sources(self) -> list[str | None]:
-        """For each message of ``conversation`` the place in the body that it comes from.
+        """For each message of ``conversation`` the path of its source in the body.
 
-        ``messages[3]``, ``input[2]``, or ``history[0]`` of the option. ``None`` of the first
-        system and developer message, which are made of several fields, and of a text that is the
-        whole ``input``. ``render_with_spans`` has the place of each rendered token.
+        ``messages[3]``, ``input[2]``, or ``history[0]`` of the option. ``None`` for the first
+        system and developer message, which are made from several fields, and for a text that is the
+        whole ``input``. ``render_with_spans`` has the source of each rendered message.
         """
 
     @property
@@ -1151,7 +1150,7 @@ class Turn:
 
     @property
     def sampling(self) -> Sampling:
-        """How to sample, by the body or else as recommended."""
+        """How to sample: the body's values, else the recommended ones."""
 
     @property
     def stream(self) -> bool:
@@ -1165,7 +1164,7 @@ class Turn:
     def store(self) -> bool | None:
         """Responses: whether the response is to be kept.
 
-        As the body says, unless the option ``stores`` has said whether the server keeps any.
+        The body's value, unless the option ``stores`` overrides it.
         """
 
     @property
@@ -1174,11 +1173,11 @@ class Turn:
 
     @property
     def strict_format(self) -> bool:
-        """Whether the body wants the answer held to its schema: ``strict``."""
+        """Whether the body wants its schema enforced on the answer: ``strict``."""
 
     @property
     def thinking_budget(self) -> int | None:
-        """The most tokens of thoughts, if the body has a limit.
+        """The most tokens of thoughts, if the body sets a limit.
 
         Anthropic's ``thinking.budget_tokens``, and ``max_tokens`` in the ``reasoning`` of chat and
         Responses. ``Reply.force`` ends them.
@@ -1193,18 +1192,18 @@ class Turn:
 
         Args:
             encoding: What renders them.
-            max_tokens: The most tokens that the prompt may have. Of a longer conversation the
-                oldest turns are left out, as few as must be, each whole: no result remains without
-                its call. The system and developer messages in front of the first turn always stay,
-                and so does the last turn. The body asks for it where ``may_truncate`` is true.
+            max_tokens: The most tokens that the prompt may have. The oldest turns of a longer
+                conversation are left out, as few as possible and never a part of one, so no result
+                remains without its call. The system and developer messages before the first turn,
+                and the last turn, always stay. The body asks for this if ``may_truncate`` is true.
 
         Returns:
             Token ids.
 
         Raises:
             HarmonyError: A schema that cannot be rendered.
-            PromptTooLongError: Where the last turn has too
-                many tokens: ``error_body`` writes it as the API does.
+            PromptTooLongError: The last turn has too many tokens; ``error_body`` writes it in the
+                API's form.
 
         Example:
             >>> from openai_harmony.interop import chat_completions
@@ -1241,7 +1240,7 @@ class Turn:
         """
 
     def prompt_json(self, encoding: HarmonyEncoding) -> bytes:
-        """The tokens of :meth:`prompt` as JSON, for servers that send them on.
+        """The tokens of :meth:`prompt` as JSON, for servers that pass them on.
 
         Args:
             encoding: As for :meth:`prompt`.
@@ -1291,25 +1290,25 @@ def derender(
     created: int,
     context: int,
 ) -> bytes:
-    """What an engine elsewhere sampled, as vLLM's ``/derender`` takes it, to an answer.
+    """Turns another engine's tokens into an answer, as vLLM's ``/derender`` does.
 
-    Nothing is decoded before all lengths are known, and the state of a stream is not believed.
+    Nothing is decoded before all lengths are known, and the state of a stream is checked.
 
     Args:
         kind: Chat completions, or completions.
-        body: What ``/inference/v1/generate`` answered, with the request; with ``"stream": true`` a
-            chunk of it, and the ``stream_state`` of the chunk before.
+        body: The answer of ``/inference/v1/generate``, with the request; with ``"stream": true`` a
+            chunk of it, and the ``stream_state`` of the previous chunk.
         encoding: The encoding.
         model: The model's name in the answer.
         created: Now, in seconds since 1970.
-        context: How many tokens prompt and output may have together.
+        context: The most tokens of prompt and output together.
 
     Returns:
         The JSON of the answer, or of the chunk and the next state.
 
     Raises:
-        InvalidRequestError: What has another form, or is too long.
-        HarmonyError: The state of another stream.
+        InvalidRequestError: The body has another form, or is too long.
+        HarmonyError: The state belongs to another stream.
 
     Example:
         >>> import json
@@ -1326,7 +1325,7 @@ def derender(
 
 @disjoint_base
 class Reply:
-    """An answer under way. ``Turn.reply`` begins one.
+    """An answer in progress. ``Turn.reply`` begins one.
 
     Example:
         >>> from openai_harmony.interop import chat_completions
@@ -1345,8 +1344,7 @@ class Reply:
         """The reply as bytes, from which ``from_bytes`` resumes it, in any process.
 
         Returns:
-            JSON with a version, some 8 bytes for each token, more with its
-            log-probabilities; the tokens are not encrypted.
+            Unencrypted JSON with a version, about 8 bytes per token, more with log-probabilities.
 
         Raises:
             RuntimeError: Another thread is using the reply.
@@ -1362,19 +1360,19 @@ class Reply:
         """
 
     def to_checkpoint(self) -> bytes:
-        """Like ``to_bytes``, but only what it takes to continue the stream.
+        """Like ``to_bytes``, but only what is needed to continue the stream.
 
-        What is sent from then on is the same. What was sent before is not in the reply that
-        ``from_bytes`` makes of it: its response, messages, repairs and calls are those since.
-        What is not sent yet is kept in full: a header that has not ended, a call that is held back
-        until it is complete, one for a built-in tool of the server, a custom tool's object whose
-        input does not come first. So is, with Anthropic's API, a thought.
+        The rest of the stream is the same. The reply that ``from_bytes`` restores lacks what was
+        sent before: its response, messages, repairs and calls are the later ones. What was not
+        sent yet is kept in full: an unfinished header, a call that is held back until it is
+        complete, a call of a built-in tool of the server, a custom tool's object whose input does
+        not come first, and with Anthropic's API a thought.
 
         Returns:
-            JSON with a version: about a kilobyte, however much was said.
+            JSON with a version: about a kilobyte, however long the answer is.
 
         Raises:
-            HarmonyError: For Responses, where the last event repeats the whole answer.
+            HarmonyError: The API is Responses, whose last event repeats the whole answer.
             RuntimeError: Another thread is using the reply.
 
         Example:
@@ -1388,23 +1386,24 @@ class Reply:
         """
 
     def feed(self, tokens: _Tokens, logprobs: _Logprobs | None = None) -> list[dict[str, Any]]:
-        """Takes sampled tokens and returns what the API sends of them.
+        """Takes sampled tokens and returns the chunks or events to send.
 
-        The first call also returns what opens the stream; ``feed([])`` does so before the first
+        The first call also returns the opening of the stream; ``feed([])`` does so before the first
         token.
 
         Args:
             tokens: Token ids, any number of them.
             logprobs: One for each token, if ``turn.sampling`` has ``logprobs``: a number, or a
-                ``TokenLogprob`` with the likely tokens at its place, or ``None`` where the engine
-                has none. The answer has those of visible text.
+                ``TokenLogprob`` with the likely tokens there, or ``None`` if the engine has none.
+                The answer contains those of visible text.
 
         Returns:
             The chunks or events as dicts.
 
         Raises:
-            HarmonyError: After ``finish``. Tokens raise none. ``invalid_logprobs`` for another
-                number of log-probabilities than of tokens, or NaN; then nothing is consumed.
+            HarmonyError: A call after ``finish``; never because of the tokens. ``invalid_logprobs``
+                if there are not as many log-probabilities as tokens, or for NaN; then nothing is
+                consumed.
             ValueError: Something that is not a token id; then none is consumed.
             WrongTypeError: Log-probabilities of another type.
             RuntimeError: Another thread is using the reply.
@@ -1424,7 +1423,7 @@ class Reply:
         """
 
     def feed_bytes(self, tokens: _Tokens, logprobs: _Logprobs | None = None) -> bytes:
-        """``feed`` and ``frame`` in one, which takes a fraction of their time.
+        """``feed`` and ``frame`` in one, in a fraction of their time.
 
         Args:
             tokens: Token ids, any number of them.
@@ -1434,7 +1433,7 @@ class Reply:
             The bytes on the wire.
 
         Raises:
-            HarmonyError: After ``finish``. Tokens raise none. ``invalid_logprobs`` as ``feed``.
+            HarmonyError: A call after ``finish``, and ``invalid_logprobs``, as for ``feed``.
             ValueError: Something that is not a token id; then none is consumed.
             WrongTypeError: Log-probabilities of another type.
             RuntimeError: Another thread is using the reply.
@@ -1450,7 +1449,7 @@ class Reply:
     def finish(
         self, reason: Literal["stop", "length", "abort"], stop_sequence: str | None = None
     ) -> list[dict[str, Any]]:
-        """Ends the answer and returns what is left to send.
+        """Ends the answer and returns the last chunks or events.
 
         Args:
             reason: The model stopped, the limit was reached, or the engine gave up.
@@ -1476,7 +1475,7 @@ class Reply:
     def finish_bytes(
         self, reason: Literal["stop", "length", "abort"], stop_sequence: str | None = None
     ) -> bytes:
-        """``finish`` and ``frame`` in one, with what ends the stream unless the answer failed.
+        """``finish`` and ``frame`` in one, with the end of the stream unless the answer failed.
 
         Args:
             reason: The model stopped, the limit was reached, or the engine gave up.
@@ -1499,12 +1498,11 @@ class Reply:
         """
 
     def fail(self, message: str, status: int = 500) -> list[dict[str, Any]]:
-        """Ends the stream of an answer that cannot be completed, as its API tells it.
+        """Ends the stream of an answer that cannot be completed, in its API's form.
 
-        Chat completions by an ``error`` chunk, Anthropic by an ``error`` event, Ollama by a line
-        with an ``error``, and nothing after it; Responses by ``response.failed``. Clients'
-        libraries raise then, and agents ask again. ``finish("abort")`` is the same without a
-        message of its own.
+        Chat completions sends an ``error`` chunk, Anthropic an ``error`` event, Ollama a line with
+        an ``error``, and nothing after it; Responses sends ``response.failed``. Client libraries
+        then raise, and agents ask again. ``finish("abort")`` does the same with a general message.
 
         Args:
             message: What went wrong, for the client.
@@ -1562,10 +1560,10 @@ class Reply:
         """
 
     def response(self) -> dict[str, Any]:
-        """The whole answer, for a request that asked for no stream.
+        """The complete answer, for a request without a stream.
 
         Returns:
-            The response; before ``finish`` what there is so far.
+            The response; before ``finish`` the part so far.
 
         Raises:
             RuntimeError: Another thread is using the reply.
@@ -1583,11 +1581,11 @@ class Reply:
         r"""A chunk's bytes on the wire: an event of a stream (SSE), or for Ollama a line of JSON.
 
         Args:
-            chunk: A chunk of ``feed`` or ``finish``, changed or not. Without one: what ends the
-                stream after the last one.
+            chunk: A chunk of ``feed`` or ``finish``, changed or not. Without one: the end of the
+                stream.
 
         Returns:
-            The bytes; without a chunk chat's ``data: [DONE]``, of others none.
+            The bytes; without a chunk, ``data: [DONE]`` for chat and nothing for others.
 
         Raises:
             WrongTypeError: The chunk is not a dict, or has something that is not JSON.
@@ -1607,7 +1605,7 @@ class Reply:
 
     @property
     def media_type(self) -> str:
-        """The stream's: ``text/event-stream``, for Ollama ``application/x-ndjson``."""
+        """The stream's media type: ``text/event-stream``, for Ollama ``application/x-ndjson``."""
 
     @property
     def stop_sequence(self) -> str | None:
@@ -1617,7 +1615,7 @@ class Reply:
     def is_ended(self) -> bool:
         """Whether the model ended its turn, by ``<|return|>`` or ``<|call|>``; the engine can stop.
 
-        It may not know: with ``spelled_markers`` these may be ordinary tokens.
+        The engine may not know: with ``spelled_markers`` these may be ordinary tokens.
         """
 
     @property
@@ -1632,15 +1630,15 @@ class Reply:
 
     @property
     def budget_spent(self) -> bool:
-        """Whether the thoughts have taken as many tokens as their budget; ``False`` without one."""
+        """Whether the thoughts have used up their budget; ``False`` without one."""
 
     @property
     def force(self) -> list[int]:
         """The tokens that end a thought and begin the answer, once the thinking budget is spent.
 
-        Empty before, and wherever the model is not inside a thought. If there are any after a
-        ``feed``, stop the engine, feed them to the reply, and sample on after the prompt and
-        ``tokens``. Inside a character of several tokens there are none yet.
+        Empty before, outside of thoughts, and inside a character of several tokens. If there are
+        any after a ``feed``, stop the engine, feed them to the reply, and continue sampling after
+        the prompt and ``tokens``.
 
         Example:
             >>> from openai_harmony.interop import chat_completions
@@ -1655,8 +1653,8 @@ class Reply:
     def repairs(self) -> list[Repair]:
         """What was repaired.
 
-        That includes calls that were delivered as text (``call_as_text``) or as the calls that were
-        meant (``repaired_arguments``), and messages of other authors (``foreign_author``).
+        This includes calls delivered as text (``call_as_text``) or with corrected arguments
+        (``repaired_arguments``), and messages of other authors (``foreign_author``).
         """
 
     @property

@@ -1,22 +1,23 @@
-"""What shows itself in notebooks."""
+"""Objects that notebooks draw."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 MOST_TOKENS = 5_000
-"""Of longer ones the middle is left out: a notebook keeps what it showed in its file."""
+"""The most tokens to draw; the middle of longer objects is left out, since a notebook saves its
+output."""
 
 _draw: list[Callable[..., str]] = []
 
 
 def draw_with(draw: Callable[..., str]) -> None:
-    """Sets what draws; it imports the classes that show themselves, so they cannot import it."""
+    """Sets the function that draws: it imports these classes, so they cannot import it."""
     _draw[:] = [draw]
 
 
 class InNotebooks:
-    """Shows itself in notebooks as :func:`openai_harmony.show.html` draws it."""
+    """Drawn in notebooks by :func:`openai_harmony.show.html`."""
 
     __slots__ = ()
 

@@ -17,7 +17,7 @@ Traceback (most recent call last):
     ...
 TypeError: height: unknown option of draw (known: width)
 
-Type checkers know the options by ``Unpack``.
+Type checkers know the options through ``Unpack``.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ _Options = TypeVar("_Options")
 
 
 class Option(NamedTuple):
-    """What a table has of an option beside its name and type."""
+    """The default and the description of an option."""
 
     default: Any
     description: str
 
 
 def annotated_with(table: type, kind: type[_Options]) -> dict[str, tuple[Any, _Options]]:
-    """For each name that an instance of ``kind`` annotates, the type and that instance."""
+    """For each name annotated with an instance of ``kind``, the type and that instance."""
     found: dict[str, tuple[Any, _Options]] = {}
     for name, hint in get_type_hints(table, include_extras=True).items():
         if get_origin(hint) is Annotated:
@@ -49,7 +49,7 @@ def annotated_with(table: type, kind: type[_Options]) -> dict[str, tuple[Any, _O
 
 
 class _Taken(NamedTuple):
-    """What a function takes by name."""
+    """The named arguments of a function."""
 
     name: str
     own: tuple[str, ...]
@@ -63,7 +63,7 @@ def takes(table: type, name: str | None = None) -> Callable[[_Function], _Functi
     """Gives a function with ``**options`` the signature that the table describes.
 
     The line ``options: Those of TABLE.`` of its docstring becomes a line for each option. Errors
-    name the function by ``name``, its own by default. The function itself calls
+    call the function ``name``, by default its own name. The function itself calls
     :func:`completed`.
     """
     options = annotated_with(table, Option)
@@ -106,9 +106,9 @@ def _described(text: str, table: type, options: dict[str, tuple[Any, Option]]) -
 
 
 def completed(function: Callable[..., Any], options: _Options) -> _Options:
-    """All options of a function, those left out by their defaults.
+    """All options of a function, with defaults for those left out.
 
-    ``TypeError`` that names an option that it does not take, and those that it does.
+    For an unknown option, ``TypeError`` names it and the known ones.
     """
     # Of a class method: the function in it.
     name, own, defaults = _TAKEN[getattr(function, "__func__", function)]

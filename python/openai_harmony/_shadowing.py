@@ -1,4 +1,4 @@
-"""Fields whose names pydantic's base class takes for itself."""
+"""Fields whose names pydantic's base class reserves."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from contextlib import contextmanager
 def field_named(name: str) -> Iterator[None]:
     """Lets the models defined inside have a field of this name without pydantic's warning.
 
-    ``BaseModel`` keeps ``schema``, ``validate`` and others for callers of pydantic 1 and warns of
-    fields that shadow them. Nothing calls those methods here, and the fields' names are given:
-    by the format's guide, by the API promised.
+    ``BaseModel`` reserves ``schema``, ``validate`` and others for callers of pydantic 1 and warns
+    of fields that shadow them. Nothing here calls those methods, and the fields' names are fixed,
+    by OpenAI's guide or by the API.
     """
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", f'Field name "{name}"', UserWarning)

@@ -1,6 +1,6 @@
-"""Hands lower floors what is made on upper ones, which import them.
+"""Hands lower floors objects of upper ones, which import them.
 
-Only the package itself imports this module. What it hands over is imported when it is first needed.
+Only the package itself imports this module. The objects are imported when they are first needed.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The memory of the tokenizer's caches.
 
-Encoding caches pieces of text with their tokens: up to 4.63 MiB per concurrent encoding, and
-296 MiB in all. See docs/python.md.
+Encoding caches pieces of text with their tokens: up to 4.63 MiB per concurrent encoding, and 296
+MiB in total. See docs/python.md.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ __all__ = ["CacheUsage", "clear", "usage"]
 
 
 class CacheUsage(NamedTuple):
-    """How much memory the caches have."""
+    """The memory of the caches."""
 
     #: How many caches there are: as many as encodings ran at once since the last `clear`, at most
     #: 64.
@@ -24,7 +24,7 @@ class CacheUsage(NamedTuple):
 
 
 def usage() -> CacheUsage:
-    """How much memory the tokenizer's caches have, of all threads together.
+    """The memory of the tokenizer's caches, of all threads together.
 
     >>> usage().bytes <= 64 * 3_500_000
     True
@@ -33,9 +33,9 @@ def usage() -> CacheUsage:
 
 
 def clear() -> None:
-    """Gives the memory of the caches back, but for those that another thread is encoding with.
+    """Frees the memory of all caches that no other thread is encoding with.
 
-    Later encodings make new ones and take longer until these have filled; results do not change.
+    Later encodings make new ones, and take longer until these have filled; results do not change.
 
     >>> clear()
     >>> usage().caches

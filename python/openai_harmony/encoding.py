@@ -33,7 +33,7 @@ class HarmonyEncoding(_lowlevel.HarmonyEncoding, NamesTheWay):
     """The encoding of the gpt-oss models; get it from :func:`load_harmony_encoding`.
 
     A handle on shared, immutable data: free to make, copy and pickle, safe to use from many
-    threads. The methods are compiled; ``help(HarmonyEncoding.render)`` shows what each does.
+    threads. The methods are compiled; ``help(HarmonyEncoding.render)`` describes one.
     """
 
     _ways = WAYS_OF_ENCODING
@@ -62,10 +62,11 @@ class HarmonyEncoding(_lowlevel.HarmonyEncoding, NamesTheWay):
                 not depend on it.
 
         Returns:
-            The tokens that :meth:`encode` gives for each text, in their order.
+            The tokens of :meth:`encode` for each text, in order.
 
         Raises:
-            HarmonyError: A text has a disallowed name: ``texts[3]: ...``, the first that has one.
+            HarmonyError: A text has a disallowed name; the error names the first: ``texts[3]:
+                ...``.
             ValueError: An argument has another type or value.
 
         Signal handlers run between parts of a few thousand texts or some megabytes, and between
@@ -94,12 +95,12 @@ class HarmonyEncoding(_lowlevel.HarmonyEncoding, NamesTheWay):
         Args:
             batch: A :class:`TokenBatch`, or anything else with ``tokens`` and ``offsets``, such as
                 a training ``Batch``; a tuple of these two, arrays or lists; or the token ids of
-                each text, any iterable of what :meth:`decode` takes but a tuple.
+                each text, any iterable except a tuple of what :meth:`decode` takes.
             errors: What to do with bytes that are not UTF-8, as in ``bytes.decode``.
             threads: How many threads decode; by default as many as there are cores.
 
         Returns:
-            The texts that :meth:`decode` gives, in their order.
+            The texts of :meth:`decode`, in order.
 
         Raises:
             HarmonyError: An id does not exist: ``batch[3]: ...``, with its ``token_index`` in that
@@ -134,13 +135,13 @@ class HarmonyEncoding(_lowlevel.HarmonyEncoding, NamesTheWay):
         role: Role | RoleName | None = None,
         prefill: Prefill | None = None,
     ) -> Rendered:
-        """Renders a conversation and reports where each message is among the tokens.
+        """Renders a conversation and returns the span of each message.
 
         Args:
             conversation: The conversation.
             config: Options; ``None`` for the defaults, as in the other renderers.
-            ending: Which renderer's tokens: ``"completion"`` a prompt, ``"training"`` a training
-                example, ``"none"`` the conversation and nothing more.
+            ending: What to render: ``"completion"`` a prompt, ``"training"`` a training example,
+                ``"none"`` only the conversation.
             role: Who speaks next in a prompt; the assistant by default.
             prefill: More of the next message in a prompt.
 
@@ -187,23 +188,24 @@ class HarmonyEncoding(_lowlevel.HarmonyEncoding, NamesTheWay):
         prefill: Prefill | None = None,
         spelled_markers: bool = False,
     ) -> Parsed:
-        """Parses a whole sequence of tokens leniently and reports what it repaired.
+        """Parses a complete sequence of tokens leniently and reports the repairs.
 
         Args:
             tokens: Token ids, any iterable of ints.
             role: The author of the first message, if the tokens begin after its role, as a
                 completion's do.
             tools: The recipients that the model was offered, by full or short names
-                (``functions.bash``, ``bash``, ``python``): they tell calls from other words.
+                (``functions.bash``, ``bash``, ``python``), which distinguish calls from other
+                words.
             prefill: What the prompt holds of the first message beyond its role.
             spelled_markers: Whether to read markers that ordinary tokens spell, as fine-tuned
                 models write them.
 
         Returns:
-            The messages that ``parse_messages_from_completion_tokens`` gives with
-            ``strict=False``, the repairs in the order in which they were found, and for each
-            message the token that ended it. The spans of repairs are indexes into ``tokens``.
-            Well-formed tokens need no repairs.
+            The messages of ``parse_messages_from_completion_tokens`` with ``strict=False``, the
+            repairs in the order in which they were found, and for each message the token that ended
+            it. The spans of repairs are indices into ``tokens``. Well-formed tokens need no
+            repairs.
 
         Raises:
             HarmonyError: A tool's name that no header can carry, or a prefill that could be read as
@@ -237,7 +239,7 @@ class HarmonyEncoding(_lowlevel.HarmonyEncoding, NamesTheWay):
         keep_return: bool = False,
         tools: Iterable[str] | None = None,
     ) -> Extended | Broken:
-        """The prompt that follows a prompt, what was sampled after it, and new messages.
+        """Makes the next prompt from a prompt, the tokens sampled after it, and new messages.
 
         Prompt and sampled tokens stay as they are wherever the format allows it, so that prefix
         caches hit and trainers see what was sampled. ``openai_harmony.rollout.Rollout`` keeps a
@@ -245,21 +247,21 @@ class HarmonyEncoding(_lowlevel.HarmonyEncoding, NamesTheWay):
 
         Args:
             prompt: Its token ids; it ends with an open message of the assistant.
-            sampled: Those that were sampled after it, with the stop token if there is one.
+            sampled: The token ids sampled after it, with the stop token if there is one.
             messages: What follows: results of tools, questions.
-            config: How the prompt was rendered, and the messages are.
+            config: The config of the prompt, and of the messages.
             keep_return: Whether a sampled ``<|return|>`` stays where the conversation continues. By
                 default such a prompt breaks.
-            tools: The recipients that were offered, by which malformed calls are recognised.
+            tools: The recipients that were offered, to recognise malformed calls.
 
         Returns:
             ``Extended``, whose tokens begin with ``prompt`` and ``sampled``, or ``Broken`` with the
-            reason and the whole conversation rendered anew.
+            reason and the whole conversation rendered again.
 
         Raises:
-            HarmonyError: ``invalid_rollout``: the prompt is not open, nothing was sampled, an id
-                that does not exist, tokens after a stop token, a message of the assistant, a
-                result for no call. Whatever rendering the messages refuses.
+            HarmonyError: ``invalid_rollout``: the prompt does not end with an open message; the
+                sample is empty, has an unknown id or tokens after a stop token; an assistant
+                message, or a result without a call. Also any error of rendering the messages.
             ValueError: A wrong argument.
 
         >>> from openai_harmony import Message
@@ -292,14 +294,14 @@ class HarmonyEncoding(_lowlevel.HarmonyEncoding, NamesTheWay):
 
     @property
     def _inner(self) -> HarmonyEncoding:
-        """Itself: callers written for version 0.0.8 reach through this name."""
+        """Itself, for callers written for version 0.0.8."""
         return self
 
 
 def load_harmony_encoding(name: HarmonyEncodingName | Literal["HarmonyGptOss"]) -> HarmonyEncoding:
     """The encoding of this name, ``"HarmonyGptOss"``; ``ValueError`` for any other.
 
-    Costs next to nothing: the vocabulary is part of the package and used in place.
+    It costs next to nothing: the vocabulary is part of the package, and is used in place.
 
     >>> load_harmony_encoding(HarmonyEncodingName.HARMONY_GPT_OSS).name
     'HarmonyGptOss'

@@ -8,7 +8,7 @@ from openai_harmony.kinds import ErrorKind
 
 
 def brief(text: str) -> str:
-    """A text as errors have it: no more than its first 200 characters."""
+    """A text as errors quote it: at most its first 200 characters."""
     return text if len(text) <= 200 else f"{text[:200]}…"
 
 
@@ -31,10 +31,10 @@ class HarmonyError(RuntimeError):
     kind: ErrorKind
     """What went wrong, in snake case: ``unexpected_token``."""
     token_index: int | None
-    """The index of the token at fault, from 0; ``None`` where no token is."""
+    """The index of the token at fault, from 0; ``None`` if no token is."""
     path: str | None
-    """Where in what was given: ``messages[3].role``, ``logprobs[3].top[0]``. Empty for the whole,
-    ``None`` for an error without a place."""
+    """The path in the input: ``messages[3].role``, ``logprobs[3].top[0]``. Empty for the input
+    itself, ``None`` for an error without a path."""
 
     def __init__(
         self,
@@ -53,15 +53,15 @@ class HarmonyError(RuntimeError):
 
 
 class InvalidRequestError(HarmonyError):
-    """A request's body is not what its API says (:mod:`openai_harmony.interop`).
+    """A request's body breaks its API's rules (:mod:`openai_harmony.interop`).
 
-    :func:`openai_harmony.interop.error_body` writes it as the API does.
+    :func:`openai_harmony.interop.error_body` writes it in the API's form.
     """
 
     path: str
     """Where in the body: ``messages[3].role``; empty for the body itself."""
     code: str | None
-    """What the API calls the error, if it has a name of its own: ``thread_unsupported_request``."""
+    """The API's own code for the error, if there is one: ``thread_unsupported_request``."""
 
     def __init__(
         self,
@@ -79,10 +79,10 @@ class InvalidRequestError(HarmonyError):
 
 
 class UnsupportedContent(InvalidRequestError):  # noqa: N818  (what it says is unsupported)
-    """A request has something that the format cannot carry: an image, audio, a file.
+    """A request contains something that the format cannot carry: an image, audio, a file.
 
     ``path`` says where: ``messages[3].content[0].image_url``. Servers answer with status 400, and
-    :func:`openai_harmony.interop.error_body` words it as the API does.
+    :func:`openai_harmony.interop.error_body` uses the API's own wording.
     """
 
     content: str
@@ -104,15 +104,15 @@ class UnsupportedContent(InvalidRequestError):  # noqa: N818  (what it says is u
 
 
 class PromptTooLongError(InvalidRequestError):
-    """A prompt has more tokens than it may have.
+    """A prompt has too many tokens.
 
-    :func:`openai_harmony.interop.error_body` words it as the API does, with both numbers.
+    :func:`openai_harmony.interop.error_body` uses the API's own wording, with both numbers.
     """
 
     tokens: int
-    """How many tokens it has; where turns were left out, with its last turn only."""
+    """Its number of tokens; if turns may be left out, with only its last turn."""
     max_tokens: int
-    """How many it may have."""
+    """The maximum."""
 
     def __init__(
         self, message: str = "", path: str = "", tokens: int = 0, max_tokens: int = 0
@@ -129,14 +129,15 @@ class InvalidRowError(HarmonyError):
     """A row of a data set is not a conversation, or not one that can be rendered.
 
     ``path`` says where: ``messages[3].role``; it is empty for the row itself
-    (:mod:`openai_harmony.training`). It is no :class:`InvalidRequestError`: nobody asked for it.
+    (:mod:`openai_harmony.training`). It is not an :class:`InvalidRequestError`, since there is no
+    request.
     """
 
     path: str
 
 
 class InvalidGrammarError(HarmonyError):
-    """A grammar that no turn can be sampled by, or a schema in it that an engine cannot hold.
+    """A grammar that no turn can satisfy, or one with a schema that an engine cannot enforce.
 
     From :mod:`openai_harmony.grammar`.
     """
@@ -144,7 +145,8 @@ class InvalidGrammarError(HarmonyError):
     path: str
     """Which option, and where in it: ``tools[3].parameters``."""
     recipient: str | None
-    """Of a schema that an engine cannot hold, the tool's recipient; ``""`` for the answer's."""
+    """If an engine cannot enforce a schema, the tool's recipient; ``""`` for the answer's
+    schema."""
 
     def __init__(
         self,
@@ -192,7 +194,7 @@ channel, recipient, content_type)
 class UnknownFieldWarning(UserWarning):
     """JSON has an unknown field, which is ignored as version 0.0.8 ignored it.
 
-    With ``strict=True`` it is an error instead. The text has the field's name and place. Each field
-    is named once per place and call, however many messages have it; Python's filters decide how
+    With ``strict=True`` it is an error instead. The text has the field's name and path. Each field
+    is reported once per place and call, however many messages have it; Python's filters decide how
     often the same warning is shown.
     """

@@ -1,4 +1,4 @@
-"""One turn of the assistant's as a grammar: for engines that constrain what is sampled.
+"""One turn of the assistant as a grammar, for engines that constrain sampling.
 
 >>> from openai_harmony import load_harmony_encoding
 >>> encoding = load_harmony_encoding("HarmonyGptOss")
@@ -34,18 +34,18 @@ JsonSpace: TypeAlias = Literal["compact", "bounded", "any"]
 """How much white space JSON has."""
 
 GrammarForm: TypeAlias = Literal["lark", "xgrammar", "gbnf"]
-"""A form in which engines read grammars."""
+"""A form of grammars that engines read."""
 
 GrammarSyntax: TypeAlias = Literal["lark", "regex"]
-"""In which language the grammar of a custom tool is written."""
+"""The language of a custom tool's grammar."""
 
 _WITH_TEXT = ("python",)
-"""Built-in tools whose calls are text and no JSON."""
+"""Built-in tools whose calls are text, not JSON."""
 
 _FUNCTIONS = "functions."
 
 _FIELDS = {"name", "description", "parameters", "strict", "type"}
-"""Those of a function's dict. Only its name and parameters are in a grammar."""
+"""The fields of a function's dict. A grammar uses only its name and parameters."""
 
 _MOST_NAMED = 10
 """How many recipients a ``repr`` names."""
@@ -56,11 +56,11 @@ class ToolChoice(NamedTuple):
 
     mode: Literal["auto", "none", "required", "named"]
     recipients: list[str]
-    """Of the named tool, or of those that are allowed; empty: all of them."""
+    """The named tool's, or those of the allowed tools; empty: all of them."""
 
 
 class InputGrammar(NamedTuple):
-    """What the input of a custom tool has to be."""
+    """The grammar of a custom tool's input."""
 
     syntax: GrammarSyntax
     """Its language."""
@@ -74,8 +74,7 @@ class Verdict(NamedTuple):
     ok: bool
     """Whether they are."""
     at: int | None
-    """The index of the first token that is not as it should be; their number if there should be
-    more."""
+    """The index of the first wrong token; the number of tokens if there should be more."""
     expected: str | None
     """What was expected there."""
 
@@ -85,7 +84,7 @@ class Verdict(NamedTuple):
 
 
 class Loosened(NamedTuple):
-    """A keyword of a schema that a form of a grammar does not hold, so that it admits more."""
+    """A schema keyword that a form of a grammar does not enforce, so it admits more."""
 
     recipient: str
     """The tool's; ``""`` for the schema of the answer."""
@@ -94,7 +93,7 @@ class Loosened(NamedTuple):
     keyword: str
     """``not``."""
     reason: str
-    """Why it is not held."""
+    """Why it is not enforced."""
 
 
 class Written(NamedTuple):
@@ -103,7 +102,7 @@ class Written(NamedTuple):
     text: str
     """The grammar."""
     loosened: list[Loosened]
-    """What it does not hold of the schemas that are not ``strict``."""
+    """The keywords of schemas that are not ``strict`` that it does not enforce."""
 
 
 class GrammarState:
@@ -122,13 +121,13 @@ class GrammarState:
     def feed(self, token: int) -> str | None:
         """Reads a token; returns what was expected if the grammar does not continue with it.
 
-        All that follows such a token is refused, too. About a microsecond.
+        Everything after such a token is refused, too. It takes about a microsecond.
         """
         return self._raw.feed(token)
 
     @property
     def is_complete(self) -> bool:
-        """Whether the turn is whole, so that nothing follows."""
+        """Whether the turn is complete, so that nothing follows."""
         return self._raw.is_complete()
 
     @property
@@ -140,7 +139,7 @@ class GrammarState:
         return f"<GrammarState: {'complete' if self.is_complete else f'expects {self.expected}'}>"
 
     def copy(self) -> GrammarState:
-        """The same place, from which to continue another way."""
+        """A copy, which can be continued differently."""
         return GrammarState(self._raw.copy())
 
     def __copy__(self) -> GrammarState:
@@ -151,22 +150,22 @@ class GrammarState:
 
 
 class GrammarOptions(TypedDict, total=False):
-    """Those of a grammar, beside its tools, which of them are called, and the answer's schema."""
+    """The options of a grammar other than tools, tool choice and the answer's schema."""
 
     response_regex: Annotated[
         str | None,
         Option(
             None,
-            """A regular expression that the whole answer fits, in the syntax of Rust's ``regex``,
-            which is Python's but for references back and looks ahead or back.""",
+            """A regular expression that the whole answer matches, in the syntax of Rust's
+            ``regex``: Python's without back references and look-around.""",
         ),
     ]
     response_choices: Annotated[
         Iterable[str] | None,
         Option(
             None,
-            """The texts of which the answer is one. An answer has a schema, a regular expression or
-            choices.""",
+            """The texts from which the answer is chosen. An answer has a schema, a regular
+            expression or choices.""",
         ),
     ]
     thinking: Annotated[
@@ -174,34 +173,34 @@ class GrammarOptions(TypedDict, total=False):
         Option("optional", "Whether the model thinks: as it likes, first of all, or never."),
     ]
     preambles: Annotated[
-        bool, Option(True, "Whether it may say something before it calls or answers.")
+        bool, Option(True, "Whether it may write to the user before it calls or answers.")
     ]
     max_messages: Annotated[int | None, Option(None, "The most messages, the last one included.")]
     strict: Annotated[
         Collection[str] | None,
         Option(
             None,
-            """The recipients whose schemas a grammar holds whole, and ``""`` for the answer's, or
-            it is an error; ``None``: all, and in ``Turn.grammar`` those of the request. What a
-            form does not hold of the others is loosened, keyword by keyword.""",
+            """The recipients whose schemas must be enforced completely, with ``""`` for the
+            answer's; otherwise it is an error. ``None``: all, and in ``Turn.grammar`` those of the
+            request. Keywords of other schemas that a form cannot enforce are loosened.""",
         ),
     ]
     any_json: Annotated[
         Collection[str],
         Option(
             (),
-            """The recipients whose arguments may be any object, whatever their schema, and ``""``
-            for an answer that may be any JSON: those whose schema an engine cannot hold.""",
+            """The recipients whose arguments may be any object, whatever their schema, with ``""``
+            for an answer that may be any JSON: for schemas that an engine cannot enforce.""",
         ),
     ]
     header_forms: Annotated[
         HeaderForms,
         Option(
             "few",
-            """``"few"``: as the guide has them and the renderer writes them; ``"all"``: as models
-            write them, too, without the blank in front of ``<|constrain|>``, or with only the type
-            ``json`` or ``code``. Then ``<|end|>`` may come before the stop token, as in the output
-            of models that were trained on rendered histories.""",
+            """``"few"``: as in OpenAI's guide and from the renderer; ``"all"``: also as models
+            write them, without the blank before ``<|constrain|>``, or with only the type ``json``
+            or ``code``. Then ``<|end|>`` may come before the stop token, as in the output of models
+            that were trained on rendered histories.""",
         ),
     ]
     json_space: Annotated[
@@ -209,25 +208,25 @@ class GrammarOptions(TypedDict, total=False):
         Option(
             "bounded",
             """The white space of arguments and answers in JSON: ``"compact"``: none;
-            ``"bounded"``: at most 32 characters in a row, since models that are held to JSON can
-            write it for ever; ``"any"``.""",
+            ``"bounded"``: at most 32 characters in a row, since models constrained to JSON can
+            write white space forever; ``"any"``.""",
         ),
     ]
     prefill: Annotated[
         Prefill | None,
         Option(
             None,
-            """The beginning of the message that the prompt ends in. Left out it is the request's in
-            ``Turn.grammar``; ``Prefill()``, and nothing in ``TurnGrammar``, is a prompt that ends
-            after ``<|start|>assistant``.""",
+            """The beginning of the message in which the prompt ends. ``Turn.grammar`` uses the
+            request's by default. ``Prefill()``, the default of ``TurnGrammar``, means a prompt that
+            ends after ``<|start|>assistant``.""",
         ),
     ]
 
 
 class TurnGrammar(Immutable):
-    """What the assistant may say in one turn.
+    """What the assistant may write in one turn.
 
-    A turn is thoughts and preambles, and then one answer or one call, at which the engine stops.
+    A turn is thoughts and preambles, then one answer or one call, at which the engine stops.
     Calls are on ``commentary`` or ``analysis``. Markers are special tokens: text that spells one
     is text.
     """
@@ -246,31 +245,32 @@ class TurnGrammar(Immutable):
         """The grammar of a turn in which these tools may be called.
 
         Args:
-            tools: What may be called: ``ToolDescription``s, dicts of ``name`` and ``parameters``
-                (those of chat completions, too), custom tools as chat completions and Responses
-                have them, or recipients of the built-in tools, ``"python"``. Names are those of
-                functions; with a namespace of their own they stay as they are.
-            tool_choice: ``"auto"``, ``"none"``, ``"required"``: the turn ends with a call, one tool
-                as ``{"name": …}``, which is required, or names of some that may be called; or the
-                ``tool_choice`` of a ``Turn``.
+            tools: The tools that may be called: ``ToolDescription``s, dicts of ``name`` and
+                ``parameters`` (those of chat completions, too), custom tools of chat completions
+                and Responses, or recipients of built-in tools, ``"python"``. A name with a
+                namespace of its own stays as it is; any other is a function's.
+            tool_choice: ``"auto"``, ``"none"``, ``"required"`` (the turn ends with a call),
+                ``{"name": …}`` (with a call of that tool), the names of the tools that may be
+                called, or the ``tool_choice`` of a ``Turn``.
             response_schema: The JSON schema of the answer.
             options: Those of GrammarOptions.
 
         Raises:
             HarmonyError: ``invalid_grammar``: a name that no header can carry, or that two tools
-                have; what is no schema, or has a ``$ref`` to nowhere; no regular expression, or one
-                with anchors inside; a custom tool's grammar that cannot be read; no choices, or two
-                forms of the answer; a call that is required of no tool; no room for a message; a
-                prefill that ends inside JSON.
+                have; a schema that is not one, or has a ``$ref`` to nowhere; an invalid regular
+                expression, or one with anchors inside; a custom tool's grammar that cannot be read;
+                an empty list of choices, or two forms of the answer; a required call without tools;
+                no room for a message; a prefill that ends inside JSON.
             ValueError: An option is not among those above, or a schema is nested too deeply.
-            TypeError: A tool is neither of the forms above, or a schema has what is no JSON.
+            TypeError: A tool has none of the forms above, or a schema contains a value that is not
+                JSON.
         """
         single = (str, bytes, Mapping, ToolDescription)
         if isinstance(tools, single) or not isinstance(tools, Iterable):
             raise WrongTypeError(f"tools: expected a list of tools, got {quoted(tools)}")
         named = [_tool(index, tool) for index, tool in enumerate(tools)]
         self.recipients: list[str] = [recipient for recipient, *_ in named]
-        """The recipients of the tools, in the order in which they were given."""
+        """The recipients of the tools, in the given order."""
         self._raw = _lowlevel._TurnGrammar(
             named,
             tool_choice=_choice(tool_choice),
@@ -292,12 +292,12 @@ class TurnGrammar(Immutable):
     def to_lark(self) -> str:
         """The grammar in llguidance's form of Lark, with special tokens by their ids.
 
-        vLLM, SGLang and TensorRT-LLM take it where llguidance is their backend. The same grammar
-        gives the same text; of schemas, words that only describe are left out.
+        vLLM, SGLang and TensorRT-LLM take it if llguidance is their backend. The same grammar
+        always gives the same text; descriptive keywords of schemas are left out.
 
         Raises:
-            HarmonyError: ``invalid_grammar``: this form does not hold some keywords of schemas that
-                are ``strict``; the message names all of them.
+            HarmonyError: ``invalid_grammar``: this form cannot enforce some keywords of ``strict``
+                schemas; the message names all of them.
         """
         return self.write("lark").text
 
@@ -305,8 +305,8 @@ class TurnGrammar(Immutable):
         """The grammar as xgrammar's structural tag, in JSON; vLLM and SGLang take it.
 
         Args:
-            stop_token_ids: Those at which the engine ends a grammar by itself: in vLLM the
-                request's and the model's, in SGLang the model's. xgrammar takes them only at the
+            stop_token_ids: The tokens at which the engine itself ends a grammar: in vLLM the
+                request's and the model's, in SGLang the model's. xgrammar accepts them only at the
                 end, so the tag leaves them out, and any of them may end the turn there.
 
         Raises:
@@ -323,7 +323,7 @@ class TurnGrammar(Immutable):
         return self.write("gbnf").text
 
     def write(self, form: GrammarForm, stop_token_ids: Iterable[int] = ()) -> Written:
-        """The grammar in a form, and what that form does not hold of schemas.
+        """Writes the grammar in a form, and lists the schema keywords that it does not enforce.
 
         >>> place = {"type": "string", "not": {"const": "Atlantis"}}
         >>> rain = {"name": "rain", "parameters": {"properties": {"in": place}}}
@@ -332,7 +332,7 @@ class TurnGrammar(Immutable):
         [('not', 'tools[0].parameters.properties.in.not')]
 
         Args:
-            form: ``"lark"``, ``"xgrammar"`` or ``"gbnf"``, each as the method of this name has it.
+            form: ``"lark"``, ``"xgrammar"`` or ``"gbnf"``, as in the methods of these names.
             stop_token_ids: Those of :meth:`to_xgrammar`; other forms need none.
 
         Raises:
@@ -346,15 +346,15 @@ class TurnGrammar(Immutable):
         return Written(text, [Loosened(*one) for one in loosened])
 
     def accepts(self, tokens: Iterable[int]) -> Verdict:
-        """Whether the tokens are a whole turn, from after ``<|start|>assistant`` on.
+        """Whether the tokens are a complete turn, which begins after ``<|start|>assistant``.
 
-        Structure is exact. Of arguments, and of an answer with a schema, this asks for well-formed
-        JSON, an object where it is a call; the schema itself is the engine's to enforce.
+        Structure is checked exactly. Arguments, and an answer with a schema, only have to be
+        well-formed JSON, an object for a call; the engine enforces the schema itself.
         """
         return Verdict(*self._raw.accepts(tokens))
 
     def state(self) -> GrammarState:
-        """The beginning of a turn, to follow tokens as they are sampled."""
+        """A state at the beginning of a turn, which follows tokens as they are sampled."""
         return GrammarState(self._raw.state())
 
 
@@ -369,9 +369,9 @@ def _tool(index: int, tool: Any) -> tuple[str, Any, tuple[str, str] | None]:
         case str():
             name = brief(tool.removeprefix(_FUNCTIONS))
             raise ValueError(
-                f"tools[{index}]: {quoted(tool)} is no built-in tool's recipient, such as 'python' "
-                f"or 'browser.search'; a function is {{'name': {name!r}, 'parameters': {{...}}}} "
-                "or a ToolDescription"
+                f"tools[{index}]: {quoted(tool)} is not a built-in tool's recipient, such as "
+                f"'python' or 'browser.search'; a function is {{'name': {name!r}, "
+                "'parameters': {...}} or a ToolDescription"
             )
         case {"type": "custom", "custom": {"name": str(name), **fields}} | {
             "type": "custom",
@@ -386,8 +386,8 @@ def _tool(index: int, tool: Any) -> tuple[str, Any, tuple[str, str] | None]:
                 if field not in _FIELDS:
                     raise ValueError(
                         f"tools[{index}]: unknown field {quoted(field)} (known: name, description, "
-                        "parameters, strict); tools of other APIs are read with their request, "
-                        "which turn.grammar() is of"
+                        "parameters, strict); tools of other APIs are read with their request: "
+                        "use turn.grammar()"
                     )
             schema = fields.get("parameters")
         case _:
@@ -399,7 +399,7 @@ def _tool(index: int, tool: Any) -> tuple[str, Any, tuple[str, str] | None]:
 
 
 def _format(index: int, given: Any) -> tuple[str, str]:
-    """The syntax and the definition of a custom tool's grammar; ``text`` takes any."""
+    """The syntax and the definition of a custom tool's grammar; ``text`` allows any input."""
     match given:
         case None | {"type": "text"}:
             return "text", ""
@@ -421,7 +421,7 @@ def _format(index: int, given: Any) -> tuple[str, str]:
 
 
 def recipient_of(name: str) -> str:
-    """The recipient of a function with this name, which may have a namespace of its own."""
+    """The recipient of a function with this name, which may include a namespace."""
     return name if "." in name else f"{_FUNCTIONS}{name}"
 
 

@@ -1,4 +1,4 @@
-"""What an error or a repair can be, by name. The Rust enumerations have the same names."""
+"""The kinds of errors and repairs, by name. The Rust enumerations have the same names."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ ErrorKind: TypeAlias = Literal[
     "invalid_grammar",
     "nothing_to_train",
 ]
-"""What ``HarmonyError.kind`` can be. ``unknown`` is an error that a caller made without a kind."""
+"""What ``HarmonyError.kind`` can be. ``unknown`` is an error that a caller created without a
+kind."""
 
 RepairKind: TypeAlias = Literal[
     "missing_message",

@@ -18,11 +18,11 @@ else:
 
 
 CHANNELS = ("analysis", "commentary", "final")
-"""Those of the format: a misspelt one would train nothing, or less than was meant."""
+"""The format's channels: a misspelt one would train nothing, or less than intended."""
 
 
 def _listed(channels: object) -> object:
-    """Refuses a text, which is a sequence of texts, too, and channels that no model writes on."""
+    """Refuses a text, which is also a sequence of texts, and channels on which no model writes."""
     if isinstance(channels, str):
         raise ValueError(f"expected a list of channels, such as [{quoted(channels)}], got a text")
     if not isinstance(channels, Iterable):
@@ -40,10 +40,10 @@ def _listed(channels: object) -> object:
 
 
 class LossMask(BaseModel, extra="forbid", frozen=True):
-    """Which of the tokens that the model samples are trained; give it to ``Rendered.loss_mask``.
+    """Which of the tokens that the model samples are trained; pass it to ``Rendered.loss_mask``.
 
-    The default is all of them. Each option leaves some out, and none adds a token that the model
-    does not sample. A wrong name or value is an error.
+    By default all of them. Each option leaves some out; none adds a token that the model does not
+    sample. A wrong name or value is an error.
 
     >>> answers = LossMask(channels=["final"], turns="last")
     >>> answers.channels, answers.turns, answers.headers, answers.stop_tokens
@@ -51,11 +51,11 @@ class LossMask(BaseModel, extra="forbid", frozen=True):
     """
 
     channels: Annotated[_Channels, BeforeValidator(_listed), Field(min_length=1)] | None = None
-    """The channels whose messages are trained. ``None`` is all messages, those without a channel
-    too, which are on none of the channels listed."""
+    """The channels whose messages are trained. ``None`` means all messages, including those without
+    a channel, which a list of channels excludes."""
     turns: Literal["all", "last"] = "all"
-    """``"last"`` trains only what follows the last message of the user that was rendered;
-    everything, if there is none. Where that message is the last of all, nothing is left."""
+    """``"last"`` trains only what follows the last rendered user message, or everything if there is
+    none. If that message is the last of all, nothing is left to train."""
     headers: StrictBool = True
     """Whether headers are trained: channel, recipient and content type, from where sampling begins
     to ``<|message|>``."""

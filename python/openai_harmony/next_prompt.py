@@ -1,4 +1,4 @@
-"""What ``HarmonyEncoding.extend`` gives: a prompt that continues from the last one, or breaks."""
+"""The results of ``HarmonyEncoding.extend``: a prompt that continues the last one, or breaks."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ Break: TypeAlias = Literal[
     "cut_in_character",
     "ambiguous",
 ]
-"""Why a prompt cannot continue from its own tokens and is rendered anew.
+"""Why a prompt cannot continue from its own tokens and is rendered again.
 
-``thoughts_dropped``: by the policy, thoughts that it holds are to be dropped now.
-``tools_declared``: new messages declare function tools, which the system message, at the beginning,
-must announce. ``cut_in_header``: sampling ended inside a header. ``cut_in_character``: inside a
-character, of which the tokens have only the first bytes. ``return_sampled``: sampling ended
-with ``<|return|>`` where the format has ``<|end|>``, as the conversation continues (guide, section
-"Special Tokens"). ``ambiguous``: the tokens are malformed so that they would mean something else
-with messages after them."""
+``thoughts_dropped``: the policy now drops thoughts that the prompt contains.
+``tools_declared``: new messages declare function tools, which the system message at the
+beginning must announce. ``cut_in_header``: sampling ended inside a header.
+``cut_in_character``: sampling ended inside a character, after only some of its bytes.
+``return_sampled``: sampling ended with ``<|return|>``, but the format has ``<|end|>`` when the
+conversation continues (guide, section "Special Tokens").
+``ambiguous``: the tokens are malformed, and would mean something else if messages followed."""
 
 
 class Extended(NamedTuple):
-    """The next prompt: the last one, what was sampled, and what is new."""
+    """The next prompt: the last one, the sampled tokens, and new ones."""
 
     tokens: list[int]
     """All of its token ids."""
     added: list[int]
-    """Those after what was sampled."""
+    """Those after the sampled tokens."""
 
 
 class Broken(NamedTuple):
-    """The next prompt where it cannot begin with the last one."""
+    """The next prompt if it cannot begin with the last one."""
 
     reason: Break
     """Why not."""
     tokens: list[int]
-    """The whole conversation, rendered anew."""
+    """The whole conversation, rendered again."""
 
 
 __all__ = ["Break", "Broken", "Extended"]

@@ -1,4 +1,4 @@
-"""Options of rendering and parsing. Each default is what openai-harmony 0.0.8 does."""
+"""Options of rendering and parsing. Each default does what openai-harmony 0.0.8 does."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ class ToolSchemaStyle(str, Enum):
 
 
 class _MessageOptions(BaseModel, extra="forbid", validate_assignment=True):
-    """What concerns each message, by itself or in a conversation, except ``validate``.
+    """The options of a single message and of a conversation, except ``validate``.
 
-    The oldest pydantic that is allowed takes an inherited field of that name for its own method.
+    The oldest allowed pydantic mistakes an inherited field of that name for its own method.
     """
 
     header_style: HeaderStyle = HeaderStyle.RECIPIENT_IN_ROLE
@@ -64,7 +64,7 @@ with field_named("validate"):
         """
 
         auto_drop_analysis: bool = True
-        """Drop analysis by version 0.0.8's rule, unless ``thoughts`` says otherwise."""
+        """Drop analysis by version 0.0.8's rule, unless ``thoughts`` is set."""
         thoughts: ThoughtPolicy | None = None
         """Which chains of thought to drop; ``None`` leaves it to ``auto_drop_analysis``."""
         validate: bool = False  # type: ignore[assignment]
@@ -79,19 +79,18 @@ with field_named("validate"):
         """
 
         conversation_has_function_tools: bool = False
-        """Whether a system message says that calls to functions go to ``commentary``."""
+        """Whether a system message states that calls of functions go to ``commentary``."""
         validate: bool = False  # type: ignore[assignment]
         """Refuse a name, recipient, channel or content type that could be read as another
         header."""
 
 
 class Prefill(BaseModel, extra="forbid", validate_assignment=True):
-    """How the next message begins, whoever then continues it.
+    """The beginning of the next message, which the model continues.
 
-    Give it to ``render_conversation_for_completion`` and to the parser of what the model writes
-    after it. With a field or a text, even an empty one, its header is complete and ends with
-    ``<|message|>``; without any, it writes nothing. Fields that could be read as another header
-    are refused by both.
+    Pass it to ``render_conversation_for_completion`` and to the parser of the sampled tokens. Any
+    field or text, even an empty one, completes the header, which ends with ``<|message|>``;
+    ``Prefill()`` writes nothing. Both refuse fields that could be read as another header.
 
     >>> from openai_harmony import Conversation, Role, load_harmony_encoding
     >>> encoding = load_harmony_encoding("HarmonyGptOss")
@@ -115,5 +114,5 @@ class Prefill(BaseModel, extra="forbid", validate_assignment=True):
     content_type: str | None = None
     """Its content type, ``<|constrain|>json``."""
     text: str | None = None
-    """The beginning of its content. It is encoded by itself, so the model continues after its
-    last token: a text that ends inside a word or with a space is one that it rarely saw."""
+    """The beginning of its content. It is encoded on its own, and the model continues after its
+    last token. Do not end it inside a word or with a space: the model rarely saw such tokens."""

@@ -1,4 +1,4 @@
-"""What rendering gives beyond tokens: where each message is among them."""
+"""Rendered tokens with the position of each message."""
 
 from __future__ import annotations
 
@@ -16,15 +16,14 @@ from openai_harmony.stream import ContentDelta, Event, MessageEnd, MessageStart,
 
 
 class MessageSpan(NamedTuple):
-    """Where a message is among tokens, as indexes of tokens.
+    """The position of a message, as token indices.
 
     Its header is ``start:content``, its content ``content:stop``, its stop token ``stop:end``.
     """
 
     message: int | None
-    """Its index: in the conversation that was rendered, whatever was dropped before it, or among
-    the messages that were parsed. ``None`` for one that only begins: at the end of a prompt or of a
-    stream."""
+    """Its index in the rendered conversation, counting dropped messages, or among the parsed
+    messages. ``None`` for a message that only begins, at the end of a prompt or of a stream."""
     start: int
     """The first token of the header."""
     content: int
@@ -34,9 +33,9 @@ class MessageSpan(NamedTuple):
     end: int
     """After the last token."""
     source: str | None = None
-    """The place in the request's body that the message comes from, ``messages[3]`` or ``input[2]``,
-    in the spans of ``Turn.render_with_spans``; :attr:`openai_harmony.interop.turn.Turn.sources`
-    says which messages have none."""
+    """In the spans of ``Turn.render_with_spans``, the path of the message's source in the request's
+    body: ``messages[3]``, ``input[2]``. :attr:`openai_harmony.interop.turn.Turn.sources` explains
+    which messages have none."""
 
     def __repr__(self) -> str:
         known = self._asdict()
@@ -46,14 +45,14 @@ class MessageSpan(NamedTuple):
 
     @classmethod
     def from_events(cls, events: Iterable[Event]) -> list[MessageSpan]:
-        """The spans of the messages that a stream's events report.
+        """The spans of the messages in a stream's events.
 
         Args:
             events: All events of the stream, from its first ``feed`` to ``finish``.
 
         Returns:
-            The spans that rendering gave for the same tokens, except that messages are counted as
-            they are parsed.
+            The spans of rendering the same tokens, except that messages are counted as they are
+            parsed.
 
         Raises:
             ValueError: The events before the first one are missing.
@@ -98,7 +97,7 @@ else:
 class Rendered(InNotebooks, _IntArray):
     """The tokens of a rendering, an array of uint32, with the spans of its messages.
 
-    NumPy takes it without a copy, as whatever reads the buffer protocol does.
+    NumPy, and anything else that reads the buffer protocol, takes it without a copy.
 
     >>> from openai_harmony import Conversation, Message, load_harmony_encoding
     >>> encoding = load_harmony_encoding("HarmonyGptOss")
@@ -111,8 +110,8 @@ class Rendered(InNotebooks, _IntArray):
     """
 
     spans: list[MessageSpan]
-    """One span for each message that was rendered, in their order, and one for the message that
-    the end of a prompt begins. Together they cover every token once."""
+    """One span for each rendered message, in order, and one for the message that the end of a
+    prompt begins. Together they cover every token once."""
     _speakers: list[tuple[str, str | None]]
 
     def __new__(
@@ -137,19 +136,19 @@ class Rendered(InNotebooks, _IntArray):
         return self.tolist()
 
     def loss_mask(self, mask: LossMask | None = None, **unknown: Never) -> bytearray:
-        """Which tokens to train on: those that the model itself would have sampled.
+        """Marks the tokens to train on: those that the model itself would have sampled.
 
         Args:
-            mask: What of these to leave out; by default nothing.
-            unknown: Nothing else is an argument.
+            mask: Which of these to leave out; none by default.
+            unknown: Always an error.
 
         Returns:
-            A byte for each token, 1 if it is trained and else 0. NumPy takes them as uint8 without
-            a copy. A mask may leave nothing: ``any`` tells.
+            A byte for each token: 1 if it is trained, else 0. NumPy takes them as uint8 without a
+            copy. A mask may leave nothing to train: check with ``any``.
 
         Raises:
-            ValueError: The tokens or spans are not those that ``render_with_spans`` gave.
-            TypeError: ``mask`` is not a ``LossMask``; its options are not arguments of this.
+            ValueError: The tokens or spans were changed after ``render_with_spans``.
+            TypeError: ``mask`` is not a ``LossMask``, or one of its options was passed directly.
 
         >>> from openai_harmony import Conversation, Message, load_harmony_encoding
         >>> encoding = load_harmony_encoding("HarmonyGptOss")

@@ -24,10 +24,10 @@ class StreamState(Enum):
 
 
 class StreamableParser(InNotebooks, _lowlevel.StreamableParser):
-    """Reads tokens as they arrive and gives messages as they become complete.
+    """Reads tokens as they arrive and returns messages as they become complete.
 
-    Feed it one token at a time with ``process`` or any number with ``feed``. A property costs as
-    much as what it returns: ``messages``, ``current_content``, ``tokens``, ``repairs`` and
+    Feed it one token at a time with ``process`` or any number with ``feed``. The cost of a property
+    depends on what it returns: ``messages``, ``current_content``, ``tokens``, ``repairs`` and
     ``state_data`` grow with the stream, the others do not.
 
     >>> from openai_harmony import load_harmony_encoding
@@ -52,9 +52,9 @@ recipient=None, content_type=None, span=(0, 3), index=0)
 
     @classmethod
     def from_bytes(cls, encoding: _lowlevel.HarmonyEncoding, saved: bytes) -> Self:
-        """Resumes a parser that ``to_bytes`` saved, in another process for instance.
+        """Resumes a parser that ``to_bytes`` saved, for example in another process.
 
-        Costs as much as parsing its tokens. ``HarmonyError`` (``invalid_state``) for bytes of
+        The cost is that of parsing its tokens. ``HarmonyError`` (``invalid_state``) for bytes of
         another version, or that ``to_bytes`` did not write.
 
         >>> from openai_harmony import load_harmony_encoding
@@ -86,7 +86,7 @@ recipient=None, content_type=None, span=(0, 3), index=0)
 
     @property
     def _inner(self) -> Self:
-        """Itself: callers written for version 0.0.8 reach through this name."""
+        """Itself, for callers written for version 0.0.8."""
         return self
 
 
@@ -97,11 +97,11 @@ class Parsed(NamedTuple):
     """The messages, in order."""
 
     repairs: list[Repair]
-    """What was repaired, in the order in which it was found."""
+    """The repairs, in the order in which they were found."""
 
     stop_tokens: list[int | None]
-    """For each message the token that ended it. ``None``: the next message began without it, or the
-    tokens ended, so that a call may lack its end. Do not run it."""
+    """For each message the token that ended it. ``None``: the next message began without one, or
+    the tokens ended. Such a call may be incomplete, so do not run it."""
 
 
 Event: TypeAlias = MessageStart | ContentDelta | MessageEnd | Repair

@@ -20,7 +20,7 @@ else:
 
 
 class FlatTokens(Protocol):
-    """What has flat arrays of tokens: a :class:`TokenBatch`, a training ``Batch``."""
+    """Anything with flat arrays of tokens: a :class:`TokenBatch`, a training ``Batch``."""
 
     @property
     def tokens(self) -> Iterable[int]:
@@ -32,9 +32,9 @@ class FlatTokens(Protocol):
 
 
 class TokenBatch:
-    """The tokens of many texts, which ``HarmonyEncoding.encode_batch`` gives: two flat arrays.
+    """The tokens of many texts as two flat arrays, from ``HarmonyEncoding.encode_batch``.
 
-    NumPy takes each without a copy, as whatever reads the buffer protocol does.
+    NumPy, and anything else that reads the buffer protocol, takes them without a copy.
 
     >>> from openai_harmony import load_harmony_encoding
     >>> batch = load_harmony_encoding("HarmonyGptOss").encode_batch(["Hi", "", "Hello, world"])
@@ -59,14 +59,14 @@ class TokenBatch:
     ) -> None:
         """From token ids and offsets, or their bytes as native uint32 and int64.
 
-        An ``array`` of these types is kept as it is and not copied. Whether the offsets are those
-        of the tokens is not looked at. ``ValueError`` for what is no such number.
+        An ``array`` of these types is kept, not copied. Offsets are not checked against the tokens.
+        ``ValueError`` for a number out of range.
         """
         self.tokens = _as_array("I", tokens, "tokens")
         self.offsets = _as_array("q", offsets, "offsets")
 
     def __len__(self) -> int:
-        """How many texts there are."""
+        """The number of texts."""
         return max(len(self.offsets) - 1, 0)
 
     @overload
@@ -76,7 +76,7 @@ class TokenBatch:
     def __getitem__(self, index: int | slice) -> _IntArray | list[_IntArray]:
         """The tokens of a text by its index, a list of them by a slice.
 
-        They are copies. ``IndexError`` where there is no such text.
+        They are copies. ``IndexError`` if there is no such text.
         """
         if isinstance(index, slice):
             return [self[each] for each in range(*index.indices(len(self)))]

@@ -1,4 +1,4 @@
-"""The vocabulary as a file, for other tools that want ``o200k_base.tiktoken``."""
+"""The vocabulary as a file, for other tools that need ``o200k_base.tiktoken``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SHA256 = "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d"
 def vocabulary_text() -> bytes:
     """The canonical file: for each ordinary token, by id, its bytes in base64 and the id.
 
-    ``RuntimeError`` if that is not the text with the published checksum.
+    ``RuntimeError`` if it does not have the published checksum.
     """
     text = _lowlevel.vocabulary()
     if hashlib.sha256(text).hexdigest() != SHA256:
@@ -27,11 +27,11 @@ def vocabulary_text() -> bytes:
 def write_vocabulary(folder: str | os.PathLike[str]) -> Path:
     """Writes the canonical file into a folder and returns its path.
 
-    The file appears whole or not at all. ``OSError`` if the folder is not a directory or cannot be
-    written.
+    The file appears complete or not at all. ``OSError`` if the folder is not a directory or cannot
+    be written.
     """
     if not os.fspath(folder):
-        raise FileNotFoundError("no directory is named")  # `Path` takes it for the current one.
+        raise FileNotFoundError("no directory is named")  # `Path` reads it as the current one.
     folder = Path(folder)
     if folder.exists() and not folder.is_dir():
         raise NotADirectoryError(f"not a directory: {folder}")

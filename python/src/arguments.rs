@@ -1,4 +1,4 @@
-//! Arguments whose defaults are not `None`, and what they may hold.
+//! Arguments whose defaults are not `None`, and their allowed values.
 
 use std::convert::Infallible;
 use std::ffi::CString;
@@ -57,7 +57,7 @@ impl Argument<'_> {
         }
     }
 
-    /// The special tokens whose names are encoded as them; by default none.
+    /// The special tokens whose names are encoded as the tokens; none by default.
     pub(super) fn allowed_special(self) -> PyResult<SpecialNames> {
         match &self.0 {
             None => Ok(SpecialNames::Set(SpecialSet::None)),
@@ -65,7 +65,7 @@ impl Argument<'_> {
         }
     }
 
-    /// The special tokens that are refused; by default all. What is false in Python refuses none.
+    /// The special tokens that are refused; all by default. A falsy value refuses none.
     pub(super) fn disallowed_special(self) -> PyResult<SpecialNames> {
         match &self.0 {
             None => Ok(SpecialNames::Set(SpecialSet::All)),
@@ -75,8 +75,7 @@ impl Argument<'_> {
     }
 }
 
-/// How to parse: strictly by default, with the names of the tools that the model was offered and
-/// what the prompt holds of its answer.
+/// How to parse: strictly by default, with the tools that the model was offered and the prefill of the prompt.
 pub(super) fn parser_options(
     strict: Argument<'_>,
     tools: Option<&Bound<'_, PyAny>>,
@@ -133,8 +132,8 @@ pub(super) enum SpecialNames {
 }
 
 impl SpecialNames {
-    /// `"all"`, or any iterable of names. Another string is one of its letters, as in 0.0.8, so that `"none"` names no
-    /// token.
+    /// `"all"`, or any iterable of names. Any other string is an iterable of its letters, as in 0.0.8, so `"none"`
+    /// names no token.
     fn read(names: &Bound<'_, PyAny>, argument: &str) -> PyResult<Self> {
         let expected = format!("{argument}: expected 'all' or names of special tokens, got");
         let refused = |object: &Bound<'_, PyAny>, place: &str| {

@@ -63,8 +63,8 @@ pub(super) fn empty_array<'py>(py: Python<'py>, typecode: &str) -> PyResult<Boun
 
 /// Appends numbers to an `array.array` of their type.
 ///
-/// The array reads them where they are. Bytes made of them first, which need no `unsafe`, are a copy more: 2 MB of
-/// text take 1.15 of the time, most of it for memory that the system must provide.
+/// The array reads them in place. Making bytes first needs no `unsafe`, but one more copy: 2 MB of text then take 1.15
+/// of the time, mostly for fresh memory.
 pub(super) fn append<T: Element>(array: &Bound<'_, PyAny>, numbers: &[T]) -> PyResult<()> {
     let (py, start) = (array.py(), numbers.as_ptr().cast_mut().cast());
     let len = size_of_val(numbers).cast_signed();
@@ -84,7 +84,7 @@ fn fields_of(span: &MessageSpan) -> [i64; 5] {
     [message, as_i64(start), as_i64(content), as_i64(stop), as_i64(end)]
 }
 
-/// An index fits: nothing has more items than that.
+/// An index fits: no collection has more items.
 pub(super) fn as_i64(index: usize) -> i64 {
     i64::try_from(index).unwrap_or(i64::MAX)
 }

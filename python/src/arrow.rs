@@ -1,7 +1,7 @@
-//! Arrow arrays of other libraries, by Arrow's C interface: no copies, and no library is imported.
+//! Arrow arrays of other libraries, through Arrow's C interface: no copies, and no library is imported.
 //!
-//! That a producer keeps the interface's contract is left to it. What it hands on of a file it may not have looked at:
-//! offsets and UTF-8 are checked, in the columns that are read.
+//! Producers are trusted to keep the interface's contract. But they may pass on unchecked contents of a file, so
+//! offsets and UTF-8 are checked in the columns that are read.
 
 use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -22,10 +22,10 @@ use super::batch::{ROWS, read_options, rendered};
 use super::encoding::PyHarmonyEncoding;
 use openai_harmony::machinery::{ExampleMaker, Workers, is_read, render_array_on};
 
-/// So many levels deep arrays may be nested: more than the JSON text of a row may be.
+/// The most levels of nested arrays, more than the JSON text of a row may have.
 const DEEPEST: usize = 256;
 
-/// [`render_rows`](super::batch::render_rows), of anything that gives an Arrow stream.
+/// [`render_rows`](super::batch::render_rows) for anything that provides an Arrow stream.
 #[pyfunction]
 #[pyo3(signature = (encoding, stream, **options))]
 pub(super) fn render_arrow<'py>(
@@ -55,7 +55,7 @@ pub(super) fn render_arrow<'py>(
     })
 }
 
-/// The arrays of an object with the method `__arrow_c_stream__`; of tables, the columns that are read.
+/// The arrays of an object with the method `__arrow_c_stream__`; for tables, only the columns that are read.
 fn arrays(
     stream: &Bound<'_, PyAny>,
     is_read: impl Fn(&str) -> bool,
@@ -81,12 +81,12 @@ fn arrays(
     }))
 }
 
-/// What `arrow-array` reads; an error where it panics, as at offsets that no buffer can have.
+/// Reads with `arrow-array`; its panics, for example at impossible offsets, become errors.
 fn caught<T>(reason: &str, read: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
     catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| Err(invalid(reason)))
 }
 
-/// The type of a stream's arrays; of nothing where the stream gives none or is released: its reader finds that, too.
+/// The type of a stream's arrays; an empty one if the stream has none or is released, which its reader detects, too.
 fn schema_of(stream: &mut FFI_ArrowArrayStream) -> FFI_ArrowSchema {
     let mut schema = FFI_ArrowSchema::empty();
     // A stream that another consumer has taken keeps its other callbacks, whose data is gone.
@@ -102,7 +102,7 @@ fn is_deeper(schema: &FFI_ArrowSchema, levels: usize) -> bool {
     levels == 0 || inside.any(|inside| is_deeper(inside, levels - 1))
 }
 
-/// An array whose columns that are not read are null, where it is one of structs. The rest is valid.
+/// The array with valid contents; in an array of structs, columns that are not read become null.
 fn checked(array: ArrayRef, is_read: impl Fn(&str) -> bool) -> Result<ArrayRef, ArrowError> {
     let array = match array.as_struct_opt() {
         Some(table) => selection(table, is_read)?,

@@ -34,8 +34,8 @@ impl<'a, 'py> Attributes<'a, 'py> {
         Self { object, expected, is_own: false }
     }
 
-    /// Of an object that should be `expected`, which an instance of this package's `class` is. Those
-    /// of such an instance, but of none of a subclass, are read faster.
+    /// For an object that should be `expected`, like an instance of this package's `class`.
+    /// Attributes of exactly that class, not of a subclass, are read faster.
     pub(super) fn new(
         object: &'a Bound<'py, PyAny>,
         class: &Py<PyType>,
@@ -60,9 +60,8 @@ impl<'a, 'py> Attributes<'a, 'py> {
         read(&value).map_err(|invalid| invalid.inside(name.to_string()))
     }
 
-    /// An attribute. Those of this package's own models need no look for the `__getattr__` that
-    /// pydantic gives models, which is for attributes that are missing: half of the time of reading
-    /// 102 messages.
+    /// An attribute. For this package's models pydantic's `__getattr__`, which serves missing
+    /// attributes, is skipped; that would be half of the time of reading 102 messages.
     fn get(&self, name: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyAny>> {
         if self.is_own {
             // SAFETY: both are live objects, `name` is a string and the interpreter is attached.
@@ -74,7 +73,7 @@ impl<'a, 'py> Attributes<'a, 'py> {
             if let Some(value) = value {
                 return Ok(value);
             }
-            // Asked for again below, in all the ways that there are.
+            // Read again below, in the general way.
             drop(PyErr::take(self.py()));
         }
         self.object.getattr(name)

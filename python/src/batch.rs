@@ -26,7 +26,7 @@ use openai_harmony::training::{Batch, ExampleUnit, Markers, Overflow, RowFormat,
 /// handlers run. The workers wait while the first part is read and while the last is stored, so parts are small.
 pub(super) const ROWS: usize = 64;
 const BYTES: usize = 1 << 20;
-/// So many parts for each worker wait to be rendered or stored.
+/// The number of parts per worker that wait to be rendered or stored.
 const PARTS_AHEAD: usize = 4;
 
 /// Renders rows. The result has the fields of `openai_harmony.training.Batch`.
@@ -55,7 +55,7 @@ pub(super) fn render_rows<'py>(
     })
 }
 
-/// The next rows, and how many they are; none at the end.
+/// The next rows, and their number; none at the end.
 fn read_part(
     rows: &mut Bound<'_, PyIterator>,
     options: &RowOptions,
@@ -72,9 +72,9 @@ fn read_part(
     Ok((count > 0).then_some((part, count)))
 }
 
-/// The fields of all parts, each with its number of rows. Workers render parts while this thread reads later
-/// ones, which needs the interpreter, and joins earlier ones. A part is not divided among workers: a worker that waited
-/// for the rest of its part would begin another, and many would be done at once, with nothing left to do.
+/// The fields of all parts, each with its number of rows. Workers render parts while this thread reads later ones,
+/// which needs the interpreter, and joins earlier ones. A part is not divided among workers: a worker that waited for
+/// the rest of its part would begin another, and many parts would be finished at once, with nothing left to do.
 pub(super) fn rendered<'py, T: Send>(
     py: Python<'py>,
     workers: &Workers,
@@ -94,7 +94,7 @@ pub(super) fn rendered<'py, T: Send>(
                 let (done, receiver) = channel();
                 let job = move || drop(done.send((render(&mut part, first_row), part)));
                 match jobs {
-                    // A job that no thread takes any more is dropped, as its part's receiver tells.
+                    // If no thread takes a job any more, it is dropped, and its part's receiver notices.
                     Some(jobs) => drop(jobs.send(job)),
                     None => py.detach(job),
                 }
@@ -110,8 +110,8 @@ pub(super) fn rendered<'py, T: Send>(
             Ok(())
         };
         let given = give_all();
-        // After an error, too: parts come back with their batches to be dropped here, since what they hold
-        // of Python may need the interpreter for it.
+        // After an error, too: parts come back with their batches to be dropped here, since dropping their Python
+        // objects may need the interpreter.
         under_way.into_iter().fold(given, |given, part| {
             let done = wait(py, part);
             given.and_then(|()| {
@@ -136,7 +136,7 @@ pub(super) fn read_options(given: Option<&Bound<'_, PyDict>>) -> PyResult<RowOpt
     Ok(options)
 }
 
-/// Those that take less than their types do; the others by their types.
+/// Options that accept only some values of their types; others are read by type.
 fn read_option(options: &mut RowOptions, name: &str, given: Given<'_, '_>) -> Read<()> {
     let value = given.value;
     match name {

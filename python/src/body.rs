@@ -1,4 +1,4 @@
-//! Bodies of requests as JSON that Python makes no objects of.
+//! Bodies of requests as JSON, without Python objects.
 
 use openai_harmony::interop::{Json, parse_body, parse_body_within};
 use openai_harmony::machinery::{At, Value};
@@ -16,7 +16,7 @@ pub(super) struct PyBody {
 
 #[pymethods]
 impl PyBody {
-    /// Reads JSON of at most this many values, with the GIL released.
+    /// Reads JSON with at most this many values, with the GIL released.
     #[new]
     #[pyo3(signature = (data, *, max_values = usize::MAX))]
     fn new(data: &Bound<'_, PyBytes>, max_values: usize) -> PyResult<Self> {

@@ -1,5 +1,5 @@
-//! Messages from the dict form, canonical JSON, where it holds nothing but strings: what validating it
-//! would give, in a quarter of the time.
+//! Messages from the dict form, canonical JSON, if it contains only strings: the result of validation, in a quarter of
+//! the time.
 
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -8,9 +8,8 @@ use pyo3::types::{PyDict, PyList, PyString};
 use super::read;
 use super::types::Types;
 
-/// The message that a dict describes, if it holds nothing but a role and strings, or parts that
-/// are text. `None` for anything else: wrong types, which need validation, and fields that a
-/// message or a part does not have, which the caller names.
+/// The message that a dict describes, if it contains only a role and strings, or text parts. `None` for anything else:
+/// wrong types, which need validation, and unknown fields, which the caller reports.
 pub(super) fn message<'py>(data: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
     let Ok(data) = data.cast_exact::<PyDict>() else { return Ok(None) };
     let (py, types) = (data.py(), Types::get(data.py())?);
@@ -28,7 +27,7 @@ pub(super) fn message<'py>(data: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'p
     ) else {
         return Ok(None);
     };
-    // One of them may be `author`: the form in which models are dumped.
+    // One of them may be `author`, as in dumped models.
     if fields.has_others() {
         return Ok(None);
     }
@@ -39,7 +38,7 @@ pub(super) fn message<'py>(data: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'p
         .map(Some)
 }
 
-/// The entries of a dict, and how many of them were asked for: if not all, it has others.
+/// The entries of a dict, and how many of them were looked up; if not all, the dict has others.
 struct DictFields<'a, 'py> {
     data: &'a Bound<'py, PyDict>,
     found: usize,
@@ -65,7 +64,7 @@ impl<'a, 'py> DictFields<'a, 'py> {
         Ok((value.is_none() || value.is_exact_instance_of::<PyString>()).then_some(value))
     }
 
-    /// Whether there are entries that were not asked for.
+    /// Whether there are entries that were not looked up.
     fn has_others(&self) -> bool {
         self.found != self.data.len()
     }

@@ -1,4 +1,4 @@
-//! Texts and conversations to the tokens that Python gets.
+//! Texts and conversations to Python's tokens.
 
 use std::cell::Cell;
 
@@ -12,8 +12,8 @@ use super::text::utf8;
 use super::tokens::Form;
 use openai_harmony::Result;
 
-/// Bytes of text from which on work is done with the GIL released: some 5 µs of it. Releasing the GIL
-/// costs a tenth of that, and more where other threads want it.
+/// Bytes of text, about 5 µs of work, from which on the GIL is released. Releasing it costs a tenth of that, and more
+/// if other threads want it.
 pub(super) const MUCH_TEXT: usize = 2_000;
 
 /// The tokens of a string, by an `encode` that appends those of a text. `has_parts`: its parts, encoded one by
@@ -38,7 +38,7 @@ pub(super) fn tokens_of(
     much: bool,
     write: impl FnOnce(&mut Vec<u32>) -> Result<()> + Send,
 ) -> PyResult<Bound<'_, PyAny>> {
-    // Default where a thread is past the end of its storage.
+    // The default if the thread's storage is already destroyed.
     let mut ids = IDS.try_with(Cell::take).unwrap_or_default();
     ids.clear();
     let tokens = match released_if(py, much, || write(&mut ids)) {
@@ -51,10 +51,10 @@ pub(super) fn tokens_of(
     tokens
 }
 
-/// Most ids for which a thread keeps its vector, 64 KiB.
+/// The most ids for which a thread keeps its vector: 64 KiB.
 const KEPT: usize = 1 << 14;
 
 thread_local! {
-    /// The vector for the ids of short texts. A new one each time is a tenth of encoding two words.
+    /// The vector for the ids of short texts. A new one each time takes a tenth of encoding two words.
     static IDS: Cell<Vec<u32>> = const { Cell::new(Vec::new()) };
 }

@@ -24,7 +24,7 @@ use openai_harmony::{
     HarmonyEncoding, HarmonyEncodingName, Rendered, Result, load_harmony_encoding,
 };
 
-/// Tokens to parse, and to decode if they are not a list, from which on work is done with the GIL released.
+/// The number of tokens from which on parsing, and decoding of anything but a list, releases the GIL.
 pub(super) const MANY_TOKENS: usize = 500;
 
 #[doc = text!(HarmonyEncoding)]
@@ -38,7 +38,7 @@ impl PyHarmonyEncoding {
         self.inner.tokenizer()
     }
 
-    /// The tokens that rendering a conversation with this ending gives.
+    /// The tokens of a conversation rendered with this ending.
     fn rendered_conversation<'py>(
         &self,
         conversation: &Bound<'py, PyAny>,
@@ -91,7 +91,7 @@ impl PyHarmonyEncoding {
                 return Ok(bytes);
             }
         }
-        // Other sequences, and errors, which name the token's place.
+        // Other sequences, and errors, which name the token's index.
         on_ids(tokens, |ids| tokenizer.decode_bytes(ids))
     }
 }
@@ -110,7 +110,7 @@ pub(super) fn argument(object: &Bound<'_, PyAny>) -> PyResult<HarmonyEncoding> {
 impl PyHarmonyEncoding {
     #[new]
     fn new(py: Python<'_>, name: &Bound<'_, PyAny>) -> PyResult<Self> {
-        // Version 0.0.8's constructor took what `_inner` gives.
+        // Version 0.0.8's constructor took the value of `_inner`.
         if let Ok(encoding) = name.cast::<Self>() {
             return Ok(Self { inner: encoding.get().inner });
         }
@@ -411,7 +411,7 @@ pub(super) fn fields_of(span: &MessageSpan) -> Span {
     (span.message, span.start, span.content, span.stop, span.end)
 }
 
-/// Does work on the ids that a Python object holds.
+/// Runs work on the ids in a Python object.
 fn on_ids<T: Send>(
     tokens: &Bound<'_, PyAny>,
     work: impl FnOnce(&[u32]) -> Result<T> + Send,
@@ -421,7 +421,7 @@ fn on_ids<T: Send>(
         .map_err(|error| raised(tokens.py(), &error))
 }
 
-/// Whether messages hold so much that they are better rendered with the GIL released.
+/// Whether messages are large enough to render them with the GIL released.
 fn is_much(messages: &[BorrowedMessage]) -> bool {
     messages.iter().map(BorrowedMessage::size).sum::<usize>() >= MUCH_TEXT
 }

@@ -53,7 +53,7 @@ pub(super) fn wrong_type(py: Python<'_>, text: String) -> PyErr {
 
 /// What is wrong with a Python object, and where in it.
 ///
-/// Boxed: handing on results that have room for all of it is a tenth of reading messages.
+/// Boxed: passing on larger results takes a tenth of the time of reading messages.
 pub(super) struct InvalidArgument(Box<Finding>);
 
 struct Finding {
@@ -91,7 +91,7 @@ impl InvalidArgument {
         Problem::TooDeep(limit).into()
     }
 
-    /// What reading an attribute raised: without it, the object is of another type.
+    /// The error of reading an attribute; if it is missing, the object is of another type.
     pub(super) fn attribute(error: PyErr, object: &Bound<'_, PyAny>, expected: &str) -> Self {
         if error.is_instance_of::<PyAttributeError>(object.py()) {
             Self::type_of(object, expected)
@@ -100,7 +100,7 @@ impl InvalidArgument {
         }
     }
 
-    /// The same, seen from the object around: `step` is `author`, or `[3]`.
+    /// The same, with the path from the enclosing object: `step` is `author` or `[3]`.
     pub(super) fn inside(mut self, step: impl Into<PathStep>) -> Self {
         self.0.path = self.0.path.inside(step);
         self
@@ -110,7 +110,7 @@ impl InvalidArgument {
     pub(super) fn into_parts(self) -> PyResult<(Path, String)> {
         match self.0.problem {
             Problem::Type(text) | Problem::Value(text) => Ok((self.0.path, text)),
-            // Its path would be as long as the nesting is deep.
+            // The path would be as long as the nesting is deep.
             Problem::TooDeep(limit) => Ok((Path::default(), too_deep(limit))),
             Problem::Raised(error) => Err(error),
         }
@@ -137,7 +137,7 @@ impl InvalidArgument {
     }
 }
 
-/// What takes such an object, or makes what was expected of it.
+/// The function that takes such an object, or converts it to the expected type.
 fn way(expected: &str, got: &str) -> Option<&'static str> {
     Some(match (expected, got) {
         ("a Message", "Conversation") => "render_conversation takes it",
@@ -173,15 +173,15 @@ pub(super) fn brief(text: impl AsRef<str>) -> String {
     Brief(text.as_ref()).to_string()
 }
 
-/// A text that a caller gave for an argument, as the package's own errors and pydantic's quote it: Python's
-/// `repr` of it, at most so long that the rest is read.
+/// A caller's text as the package's errors and pydantic's quote it: Python's `repr`, cut so that the rest of the error
+/// is still read.
 pub(super) fn quoted(py: Python<'_>, text: &str) -> String {
     let text = brief(text);
     PyString::new(py, &text).repr().map_or_else(|_| format!("'{text}'"), |repr| repr.to_string())
 }
 
-/// What to raise where Python refused to treat an object as something: `otherwise`, but what the
-/// object's own code raised stays what it is, `KeyboardInterrupt` above all.
+/// What to raise if Python refused to treat an object as something: `otherwise`, unless the object's own code raised an
+/// error, above all `KeyboardInterrupt`.
 pub(super) fn unless_raised<E: From<PyErr>>(
     error: PyErr,
     object: &Bound<'_, PyAny>,

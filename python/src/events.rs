@@ -1,7 +1,7 @@
-//! What the parser reports, as Python objects.
+//! The parser's events as Python objects.
 //!
-//! An event holds Rust values and no Python objects, which its attributes are made from when they are
-//! asked for: so events cannot be nested within each other, or be part of a cycle.
+//! An event holds Rust values, from which its attributes are made on access, and no Python objects. So events cannot
+//! contain each other or be part of a cycle.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ use super::{read, write};
 use openai_harmony::Event;
 use openai_harmony::chat::Author;
 
-/// First and past-last index of tokens into those fed.
+/// First and past-last index into the fed tokens.
 type Span = (usize, usize);
 
 /// Defines the class of an event: immutable, compared by value, shown and pickled by its fields,
@@ -105,7 +105,7 @@ event! {
     }
 }
 
-/// An author, which Python code gets and gives as the model `Author`.
+/// An author, which is the model `Author` for Python code.
 #[derive(PartialEq)]
 struct EventAuthor(Author);
 
@@ -143,7 +143,7 @@ pub(super) fn to_python(py: Python<'_>, event: Event) -> PyResult<Bound<'_, PyAn
             MessageEnd { stop_token, span: pair(&span), index }.into_bound_py_any(py)
         }
         Event::Repair(repair) => self::repair(py, repair),
-        // Of a later version of the crate, which this one is not built with.
+        // An event of a later version of the crate, with which this module is not built.
         event => Err(PyRuntimeError::new_err(format!("an unknown event: {event:?}"))),
     }
 }

@@ -2,8 +2,8 @@
 
 use pyo3::prelude::*;
 
-/// Does work with the GIL released if there is `much` of it, else as it is: releasing it costs half
-/// a microsecond, and more where other threads want it.
+/// Does work, with the GIL released if there is `much` of it: releasing it costs half a
+/// microsecond, and more if other threads want it.
 pub(super) fn released_if<T: Send>(
     py: Python<'_>,
     much: bool,

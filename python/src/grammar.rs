@@ -1,4 +1,4 @@
-//! Grammars for Python; `openai_harmony.grammar` has their faces.
+//! Grammars for Python, which `openai_harmony.grammar` wraps.
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -28,7 +28,7 @@ set_from! {
     Option<Value>: |schema| optional(schema, schema_tree),
 }
 
-/// The choice that a `ToolChoice` of Python means.
+/// The choice of a Python `ToolChoice`.
 fn tool_choice(choice: &Bound<'_, PyAny>) -> Read<ToolChoice> {
     let not_one = |_| InvalidArgument::type_of(choice, "a ToolChoice");
     let (mode, mut recipients) = choice.extract::<(String, Vec<String>)>().map_err(not_one)?;
@@ -49,19 +49,19 @@ fn tool_choice(choice: &Bound<'_, PyAny>) -> Read<ToolChoice> {
     })
 }
 
-/// A keyword that a form does not hold: recipient, path, keyword and reason.
+/// A keyword that a form does not enforce: recipient, path, keyword and reason.
 type PyLoosened = (String, String, &'static str, String);
 
-/// A recipient, the schema of what it takes, and the syntax and the definition of what a custom tool takes.
+/// A recipient, the schema of its arguments, and the syntax and definition of a custom tool's grammar.
 type GivenTool<'py> = (String, Option<Bound<'py, PyAny>>, Option<(String, String)>);
 
-/// The grammar of a custom tool; `None` of one that takes any text.
+/// The grammar of a custom tool; `None` if it takes any text.
 fn input(syntax: &str, definition: String) -> openai_harmony::Result<Option<InputGrammar>> {
     let known = GrammarSyntax::ALL.iter().find(|(word, _)| *word == syntax);
     known.map(|(_, syntax)| InputGrammar::new(*syntax, definition)).transpose()
 }
 
-/// The error of a definition, at the tool that has it.
+/// The error of a definition, with the path of its tool.
 fn in_format(index: usize, error: Error) -> Error {
     let ErrorKind::InvalidGrammar { path, reason, recipient } = error.kind().clone() else {
         return error;
@@ -78,9 +78,9 @@ pub(super) struct PyTurnGrammar {
 
 #[pymethods]
 impl PyTurnGrammar {
-    /// A grammar of recipients and the schemas of what they take, `None` of text, and of custom tools the syntax of their
-    /// grammar, `text` of any text, and its definition. `options` are those of `openai_harmony.grammar.TurnGrammar`;
-    /// `tool_choice` is the class of that name.
+    /// A grammar of recipients with the schemas of their arguments (`None` for text), and for custom tools the syntax
+    /// of their grammar (`text` for any text) and its definition. `options` are those of
+    /// `openai_harmony.grammar.TurnGrammar`; `tool_choice` is the class of that name.
     #[new]
     #[pyo3(signature = (tools, **options))]
     fn new(
@@ -112,7 +112,7 @@ impl PyTurnGrammar {
         grammar.map(|inner| Self { inner }).map_err(|error| raised(py, &error))
     }
 
-    /// The grammar of a request. `options` are those of `new`, but for what the request says.
+    /// The grammar of a request. `options` are those of `new` that the request does not determine.
     #[staticmethod]
     #[pyo3(signature = (turn, **options))]
     fn of_turn(turn: &Bound<'_, PyTurn>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
@@ -122,7 +122,7 @@ impl PyTurnGrammar {
         grammar.map(|inner| Self { inner }).map_err(|error| raised(py, &error))
     }
 
-    /// The grammar in a form, and what that does not hold.
+    /// The grammar in a form, and the keywords that this form does not enforce.
     fn write(
         &self,
         py: Python<'_>,
@@ -142,7 +142,7 @@ impl PyTurnGrammar {
         Ok((written.text, loosened.collect()))
     }
 
-    /// Whether tokens are a whole turn, where they are not, and what was expected there.
+    /// Whether tokens are a complete turn; if not, where they fail and what was expected there.
     fn accepts(
         &self,
         tokens: &Bound<'_, PyAny>,

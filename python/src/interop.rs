@@ -81,7 +81,7 @@ set_from! {
     Option<ReasoningEffort>: |effort| optional(effort, reasoning_effort),
 }
 
-/// The text of a date: a string, `"today"` for the local one, or an object of `datetime.date`.
+/// The text of a date: a string, `"today"` for the local date, or a `datetime.date`.
 fn date(object: &Bound<'_, PyAny>) -> Read<String> {
     let class = object.py().import("datetime")?.getattr("date")?;
     let date = match object.cast::<PyString>().map(utf8) {
@@ -129,7 +129,7 @@ impl SetFrom<Given<'_, '_>, InvalidArgument> for Option<Resolve> {
     }
 }
 
-/// A Python function from an id to what has it, or `None`.
+/// A Python function from an id to the item with this id, or `None`.
 fn resolve(find: Py<PyAny>, failed: Failed) -> Resolve {
     Resolve::new(move |id| {
         Python::attach(|py| {
@@ -273,7 +273,7 @@ impl PyTurn {
         write::whole_messages(py, self.inner.conversation.messages.iter())
     }
 
-    /// The fields of the config, as JSON of its model.
+    /// The fields of the config, as its model's JSON.
     #[getter(_config)]
     fn config<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let RenderConfig {
@@ -401,7 +401,7 @@ impl PyTurn {
         unused.map(|unused| (unused.path.to_string(), unused.reason.to_string())).collect()
     }
 
-    /// How many fields of the body this library has no use for.
+    /// The number of fields of the body that this library does not use.
     #[getter(_not_used)]
     fn not_used(&self) -> usize {
         let unused = self.inner.unused.iter();
@@ -428,7 +428,7 @@ impl PyTurn {
     }
 }
 
-/// The fields of a span, and the place in the body that its message is from.
+/// The fields of a span, and the position of its message in the body.
 type SpanInBody = (Option<usize>, usize, usize, usize, usize, Option<String>);
 
 /// Name, namespace, recipient, kind, offered, declared, `client_runs`, strict.

@@ -24,7 +24,7 @@ use openai_harmony::machinery::SetFrom;
 #[pyclass(name = "Reply", module = "openai_harmony._lowlevel", frozen, subclass)]
 pub(super) struct PyReply {
     inner: Mutex<Reply>,
-    /// What the caller's functions raised; `None` without such functions.
+    /// The exceptions of the caller's functions; `None` without such functions.
     failed: Option<Failed>,
 }
 
@@ -255,7 +255,7 @@ impl PyReply {
         Ok(self.lock()?.is_ended())
     }
 
-    /// Whether markers are read that the model spelled by ordinary tokens.
+    /// Whether markers spelled by ordinary tokens are read.
     #[getter]
     fn _spelled_markers(&self) -> PyResult<bool> {
         Ok(self.lock()?.reads_spelled_markers())
@@ -297,7 +297,7 @@ impl PyReply {
         Ok(list)
     }
 
-    /// Recipient, text, and whether it came to its end.
+    /// Recipient, text, and whether it is complete.
     #[getter]
     fn _builtin_calls(&self) -> PyResult<Vec<(String, String, bool)>> {
         let reply = self.lock()?;
@@ -307,7 +307,7 @@ impl PyReply {
             .collect())
     }
 
-    /// Tokens of the prompt, cached ones, sampled ones, those of thoughts.
+    /// Tokens of the prompt, cached tokens, sampled tokens, tokens of thoughts.
     #[getter]
     fn _usage(&self) -> PyResult<[usize; 4]> {
         let usage = self.lock()?.usage();
@@ -337,12 +337,12 @@ impl PyReply {
         feed: impl FnOnce(&mut Reply, &[u32], Logprobs<'_>) -> Result<T> + Send,
     ) -> PyResult<T> {
         let py = tokens.py();
-        // Before the reply is taken: a generator of tokens may look at it.
+        // Read before the reply is borrowed: a generator of tokens may use it.
         let ids = tokens::read(tokens)?;
         let logprobs = logprobs.map(logprobs::read).transpose()?;
         let result = {
             let reply = &mut *self.lock()?;
-            // The first event of Responses has what was asked, megabytes perhaps.
+            // The first event of Responses repeats the request, perhaps megabytes.
             let much = ids.len() >= MANY_TOKENS || reply.usage().completion_tokens == 0;
             released_if(py, much, || feed(reply, &ids, logprobs.as_deref()))
         };

@@ -10,11 +10,11 @@ use pyo3::types::PyInt;
 /// As many as there are ids.
 const COUNT: usize = 201_089;
 
-/// The int of each token id that was handed out. Making new ones takes a list of the ids of 2 MB three
-/// to four times as long.
+/// The int of each token id that was used before. With new ints a list of the ids of 2 MB takes three to four times as
+/// long.
 ///
-/// A page of the table is touched when one of its ids is. Slots of eight bytes: by `PyOnceLock`, which
-/// needs sixteen, encoding 10 KB takes 1.06 times the instructions.
+/// A page of the table is touched only with one of its ids. Slots have eight bytes; with `PyOnceLock`, which needs
+/// sixteen, encoding 10 KB takes 1.06 times the instructions.
 pub(super) struct IntCache {
     /// Null, or an int of which the table owns a reference.
     ints: [AtomicPtr<ffi::PyObject>; COUNT],
@@ -36,7 +36,7 @@ impl IntCache {
     }
 }
 
-/// The int of a token id that comes for the first time.
+/// The int of a token id that occurs for the first time.
 #[cold]
 fn made<'py>(py: Python<'py>, token: u32, slot: &AtomicPtr<ffi::PyObject>) -> Bound<'py, PyAny> {
     let int = new(py, token).into_any();

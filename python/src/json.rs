@@ -15,10 +15,10 @@ use super::types::Types;
 use openai_harmony::interop::{Json, parse_body};
 use openai_harmony::machinery::{MAX_DEPTH, PathStep, Tape, is_media};
 
-/// How deep the lists and dicts of a schema may lie within each other. Version 0.0.8's JSON parser had this limit.
+/// The most levels of nested lists and dicts in a schema, the limit of version 0.0.8's JSON parser.
 const SCHEMA_DEPTH: usize = 128;
 
-/// Writes a schema and returns its index: what `json.dumps` and a JSON parser would make of it.
+/// Writes a schema as `json.dumps` and a JSON parser would, and returns its index.
 pub(super) fn schema(object: &Bound<'_, PyAny>, tape: &mut Tape) -> Read<usize> {
     let index = tape.end();
     Walker { tape, of: Of::Schema, limit: SCHEMA_DEPTH }.value(object, SCHEMA_DEPTH)?;
@@ -32,7 +32,7 @@ pub(super) fn schema_tree(object: &Bound<'_, PyAny>) -> Read<Tree> {
     Ok(tape.at(index).to_tree())
 }
 
-/// A request's body: JSON text, or objects in the role of JSON.
+/// A request's body: JSON text, or equivalent objects.
 pub(super) fn body(body: &Bound<'_, PyAny>) -> PyResult<Json> {
     let py = body.py();
     let parsed = if let Ok(text) = body.cast::<PyString>() {
@@ -49,8 +49,8 @@ pub(super) fn body(body: &Bound<'_, PyAny>) -> PyResult<Json> {
     parsed.map_err(|error| raised(py, &error))
 }
 
-/// A row of a data set. Of columns that are not read, which may hold what JSON cannot, there is the name only, for errors
-/// that list it; of images and the like, whether there are any; and a NaN is null, as in pandas.
+/// A row of a data set. Columns that are not read, which may contain values without a JSON form, keep only their names,
+/// which errors list; images and the like become whether there are any; a NaN becomes null, as in pandas.
 pub(super) fn row(object: &Bound<'_, PyAny>, is_read: impl Fn(&str) -> bool) -> Read<Json> {
     let mut tape = Tape::default();
     let mut walker = Walker { tape: &mut tape, of: Of::Row, limit: MAX_DEPTH };
@@ -70,7 +70,7 @@ pub(super) fn row(object: &Bound<'_, PyAny>, is_read: impl Fn(&str) -> bool) -> 
         };
         if is_media(name) {
             walker.tape.string(name);
-            // A NumPy array of several is neither true nor false.
+            // A NumPy array of several items is neither true nor false.
             walker.tape.bool(!value.is_none() && value.is_truthy().unwrap_or(true));
         } else if !is_read(name) || value.cast::<PyFloat>().is_ok_and(|real| real.value().is_nan())
         {
@@ -84,7 +84,7 @@ pub(super) fn row(object: &Bound<'_, PyAny>, is_read: impl Fn(&str) -> bool) -> 
     Ok(Json::new(tape))
 }
 
-/// The messages or items that are the argument of this name.
+/// The messages or items of the argument of this name.
 pub(super) fn list(list: &Bound<'_, PyAny>, argument: &'static str) -> PyResult<Vec<Json>> {
     let py = list.py();
     let not_a_list = || InvalidArgument::type_of(list, "a list").inside(argument).raised(py);
@@ -109,7 +109,7 @@ pub(super) fn item(item: &Bound<'_, PyAny>, id: &str) -> PyResult<Json> {
 /// A chunk of an answer.
 pub(super) fn chunk(chunk: &Bound<'_, PyAny>) -> PyResult<Json> {
     let json = match chunk.cast::<PyDict>() {
-        // What a body of the greatest depth has lies deeper in an answer.
+        // Values of a body of the greatest depth are nested deeper in an answer.
         Ok(_) => request(chunk, 2 * MAX_DEPTH),
         Err(_) => Err(InvalidArgument::type_of(chunk, "a dict")),
     };
@@ -126,14 +126,15 @@ fn request(object: &Bound<'_, PyAny>, limit: usize) -> Read<Json> {
     Ok(Json::new(tape))
 }
 
-/// What the JSON is of, which decides which objects it may be made of.
+/// What the JSON represents, which decides the objects that it may be made from.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Of {
-    /// What `json.dumps` takes: keys may be numbers, booleans and `None`. Floats are those that `serde_json` reads of
-    /// their text, now and then the nearest but one: 0.0.8 got its schemas on this way, and a last digit is a token.
+    /// Objects that `json.dumps` takes: keys may be numbers, booleans and `None`. Floats are read from their text by
+    /// `serde_json`, which sometimes gives the second nearest: 0.0.8 read its schemas this way, and a last digit
+    /// changes tokens.
     Schema,
-    /// Mappings and iterables of any class, too, and pydantic's models, as the SDKs have them. Harmony's own messages
-    /// are refused: they have no role, but an author.
+    /// Also mappings and iterables of any class, and pydantic models such as the SDKs'. Harmony's own messages are
+    /// refused: they have an author instead of a role.
     Request,
     /// The same with harmony's own messages.
     Row,
@@ -142,7 +143,7 @@ enum Of {
 struct Walker<'t> {
     tape: &'t mut Tape,
     of: Of,
-    /// How deep lists and dicts may lie within each other.
+    /// The most levels of nested lists and dicts.
     limit: usize,
 }
 
@@ -166,7 +167,7 @@ impl Walker<'_> {
         let limit = self.limit;
         let deeper = depth.checked_sub(1).ok_or_else(|| InvalidArgument::too_deep(limit));
         if let Ok(dict) = object.cast::<PyDict>() {
-            // Of a copy: Python code that runs for a value, or when objects are freed, may change the dict, and so
+            // Reads a copy: Python code that runs for a value, or when objects are freed, may change the dict, and so
             // may other threads.
             self.object(dict.copy()?.iter().map(Ok), deeper?)
         } else if let Ok(list) = object.cast::<PyList>() {
@@ -194,7 +195,7 @@ impl Walker<'_> {
             let how = PyDict::new(object.py());
             how.set_item("mode", "json")?;
             how.set_item("by_alias", true)?;
-            // What was never set, and null, which means the same in all dialects.
+            // Excludes fields that were never set, and null, which means the same in all dialects.
             how.set_item("exclude_none", true)?;
             how.set_item("warnings", false)?;
             return self.value(&object.call_method("model_dump", (), Some(&how))?, depth);
@@ -259,7 +260,7 @@ impl Walker<'_> {
         self.value(value, depth).map_err(|invalid| invalid.inside(at(&key)))
     }
 
-    /// A key that is no string as `json.dumps` writes it: numbers, booleans and `None` by their JSON texts.
+    /// A key that is not a string, as `json.dumps` writes it: the JSON text of a number, a boolean or `None`.
     fn key_text(&self, key: &Bound<'_, PyAny>) -> Read<String> {
         if self.of == Of::Schema {
             if key.is_none() {
@@ -299,7 +300,7 @@ impl Walker<'_> {
     }
 }
 
-/// A number as a double; an error of those that JSON does not have.
+/// A number as a double, or an error if JSON does not have it.
 fn finite(number: &Bound<'_, PyAny>) -> Read<f64> {
     let real = number.extract::<f64>().ok().filter(|real| real.is_finite());
     real.ok_or_else(|| no_such_number(number))
@@ -318,14 +319,14 @@ fn not_json(object: &Bound<'_, PyAny>) -> InvalidArgument {
 fn digits<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyString>> {
     let py = object.py();
     if object.cast::<PyInt>().is_ok() {
-        // `int`'s own, whatever the subclass makes of it.
+        // `int`'s own `repr`, whatever a subclass defines.
         let repr = py.get_type::<PyInt>().call_method1(intern!(py, "__repr__"), (object,))?;
         return Ok(repr.cast_into()?);
     }
     PyFloat::new(py, object.extract()?).repr()
 }
 
-/// The Python value of a number or flag of other packages, which have a type and no dimensions.
+/// The Python value of another package's scalar, which has a type and no dimensions.
 fn scalar<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
     let Some(shape) = object.getattr_opt("shape")? else { return Ok(None) };
     if !object.hasattr("dtype")? || !shape.len().is_ok_and(|dimensions| dimensions == 0) {
@@ -340,7 +341,7 @@ fn is_bytes(object: &Bound<'_, PyAny>) -> bool {
         || object.is_instance_of::<PyMemoryView>()
 }
 
-/// Whether the object is one that `HarmonyEncoding` renders as it is.
+/// Whether `HarmonyEncoding` renders the object as it is.
 fn is_of_harmony(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     let py = object.py();
     let types = Types::get(py)?;
@@ -348,7 +349,7 @@ fn is_of_harmony(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(object.is_instance(types.message.class.bind(py))? || object.is_instance(conversation)?)
 }
 
-/// What the object's `items()` gives, if it is a mapping.
+/// The object's `items()`, if it is a mapping.
 fn mapping<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Vec<Bound<'py, PyAny>>>> {
     if !is_mapping(object)? {
         return Ok(None);
@@ -360,8 +361,8 @@ fn mapping<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Vec<Bound<'py, Py
         .map(Some)
 }
 
-/// Whether the object is a mapping. For lists and tuples no Python code runs to find out: a signal handler may raise
-/// in it, which would be taken for an error of a row. What is raised there is not hidden, as by `cast`.
+/// Whether the object is a mapping. For lists and tuples no Python code runs to find out, since a signal handler could
+/// raise in it, which would look like an error of a row. Exceptions are not hidden, as `cast` would.
 fn is_mapping(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     let is_list = object.cast::<PyList>().is_ok() || object.cast::<PyTuple>().is_ok();
     Ok(!is_list && object.is_instance(&PyMapping::type_object(object.py()))?)

@@ -1,4 +1,4 @@
-//! JSON as Python's dicts, lists and scalars: what `json.loads` makes of it.
+//! JSON as Python's dicts, lists and scalars, like `json.loads`.
 
 use std::sync::OnceLock;
 
@@ -15,7 +15,7 @@ type Object<'py> = Bound<'py, PyAny>;
 /// What serde writes of a value.
 pub(super) fn serialized<'py>(py: Python<'py>, of: &impl Serialize) -> PyResult<Object<'py>> {
     let tree = serde_json::to_value(of).map_err(|error| PyTypeError::new_err(error.to_string()))?;
-    // Without the limit of what is read: messages wrap a schema in more levels than the body did.
+    // Without the depth limit of reading: messages wrap a schema in more levels than the body did.
     let mut tape = Tape::default();
     let root = tape.tree(&tree, usize::MAX);
     value(py, tape.at(root))
@@ -43,7 +43,7 @@ pub(super) fn value<'py>(py: Python<'py>, at: At<'_>) -> PyResult<Object<'py>> {
     }
 }
 
-/// What Python makes of a number's text. Its integers have no end.
+/// A number's text as Python reads it; its integers are unbounded.
 fn number<'py>(py: Python<'py>, digits: &str) -> PyResult<Object<'py>> {
     if let Ok(integer) = digits.parse::<i64>() {
         return integer.into_bound_py_any(py);
@@ -54,8 +54,8 @@ fn number<'py>(py: Python<'py>, digits: &str) -> PyResult<Object<'py>> {
     py.get_type::<PyInt>().call1((digits,))
 }
 
-/// The strings of keys, each in the slot of its hash: most are the names of an API's fields, in every chunk. The first
-/// key of a slot stays.
+/// The strings of keys, each in the slot of its hash: most are an API's field names, which recur in every chunk. The
+/// first key of a slot stays.
 static NAMES: [OnceLock<(String, Py<PyString>)>; 512] = [const { OnceLock::new() }; 512];
 
 /// The longest key that is kept.

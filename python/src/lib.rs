@@ -1,8 +1,7 @@
 //! The Python extension module `openai_harmony._lowlevel`, and the only place that uses pyo3.
 //!
-//! The compiled classes do what Python code would be too slow for; `python/openai_harmony/`
-//! puts thin faces over them. Messages to render and parsed ones cross field by field, not as
-//! JSON text:
+//! The compiled classes do what would be too slow in Python; `python/openai_harmony/` wraps them thinly. Messages are
+//! converted field by field, not as JSON text:
 //!
 //! ```text
 //! classes  encoding    HarmonyEncoding      stream  StreamableParser      events  what it reports
@@ -33,7 +32,7 @@
     reason = "the documentation of classes is Python's, which marks code in another way"
 )]
 
-// `text!`: the documentation of a class or a member, from the stub.
+// `text!`: the docstring of a class or a member, from the stub.
 include!(concat!(env!("OUT_DIR"), "/texts.rs"));
 
 mod arguments;
@@ -123,7 +122,7 @@ fn _lowlevel(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(vocabulary, module)?)
 }
 
-/// Takes over the function that gives what this module reads and makes: the models of `openai_harmony.chat`,
+/// Takes the function that returns the classes that this module reads and makes: the models of `openai_harmony.chat`,
 /// the exceptions of `openai_harmony.errors`, and `StreamState`. It is called when they are first needed.
 #[pyfunction]
 fn use_classes(find: Bound<'_, PyAny>) {
@@ -139,8 +138,7 @@ fn text_message<'py>(
     write::text_message(author, text)
 }
 
-/// The message of a canonical JSON form in which all is plain, or `None` where it needs validation
-/// or has fields that are unknown.
+/// The message of a plain canonical JSON form, or `None` if it needs validation or has unknown fields.
 #[pyfunction]
 fn plain_message<'py>(data: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
     dict_form::message(data)

@@ -1,4 +1,4 @@
-//! Encoding long texts in parts, so that a signal such as Ctrl-C does not wait for the end.
+//! Encodes long texts in parts, so that a signal such as Ctrl-C need not wait for the end.
 
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -11,15 +11,15 @@ use openai_harmony::Result;
 use openai_harmony::machinery::chunk_end;
 use openai_harmony::tokenizer::SpecialSet;
 
-/// Characters of a text from which on it is encoded in parts.
+/// The number of characters from which on a text is encoded in parts.
 const LONG: usize = 1 << 22;
 
 /// Characters of a part, some 5 ms of work.
 const PART: usize = 1 << 20;
 
-/// Whether a string is so long that it should be encoded in parts.
+/// Whether a string is long enough to be encoded in parts.
 pub(super) fn is_long(string: &Bound<'_, PyString>) -> PyResult<bool> {
-    // A subclass may have a `__len__` of its own, which is not asked.
+    // A subclass's own `__len__` is not called.
     Ok(string.code_point_len()? >= LONG)
 }
 
@@ -45,8 +45,8 @@ pub(super) fn encode<'py>(
     Ok(tokens)
 }
 
-/// Gives the parts of a string one after the other, as texts: their tokens, put together, are the string's.
-/// Between them signal handlers run, and what these raise is passed on, as is what `take` returns.
+/// Passes the parts of a string to `take` one by one, as texts: their joined tokens are the string's. Between them
+/// signal handlers run; their exceptions are passed on, as are errors of `take`.
 ///
 /// Parts end where `chunk_end` finds an end; without one, as in a very long word, they grow.
 pub(super) fn for_each_part(
@@ -80,7 +80,7 @@ fn append_part(
     let end = len.min(start + PART);
     let part = slice(string, start, end)?;
     if end < len && part.to_str().is_err() {
-        // Surrogates, of which two can make a character, the second one in the next part.
+        // Surrogates: two can make a character, the second one in the next part.
         text.push_str(&utf8(&slice(string, start, len)?)?);
         return Ok(len);
     }

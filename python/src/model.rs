@@ -1,4 +1,4 @@
-//! Making pydantic models without validating what is known to be valid.
+//! Makes pydantic models without validating values that are known to be valid.
 
 use std::ffi::c_void;
 use std::{mem, ptr};
@@ -16,12 +16,12 @@ pub(super) struct Model<const N: usize> {
     names: [Py<PyString>; N],
     /// The set of the names, to copy.
     all_names: Py<PySet>,
-    /// The names of the fields that the constructors are always given, to copy.
+    /// The names of the fields that are always passed to constructors, to copy.
     first_names: Py<PySet>,
 }
 
 impl<const N: usize> Model<N> {
-    /// The class of a module; the `first` fields are those that the constructors are given.
+    /// The class of a module; the `first` fields are those passed to constructors.
     pub(super) fn find(
         module: &Bound<'_, PyModule>,
         name: &str,
@@ -39,9 +39,9 @@ impl<const N: usize> Model<N> {
         })
     }
 
-    /// An instance with these values, all fields set: what validating them would give.
+    /// An instance with these values, all fields set, as validation would make it.
     ///
-    /// A message with its author and text takes a quarter of the time that their constructors take.
+    /// A message with author and text takes a quarter of the time of the constructors.
     pub(super) fn make<'py>(
         &self,
         py: Python<'py>,
@@ -50,7 +50,7 @@ impl<const N: usize> Model<N> {
         self.make_with(values, self.all_names.bind(py))
     }
 
-    /// The same, but only the first fields count as set: the others have their defaults.
+    /// The same, but only the first fields count as set; the others have defaults.
     pub(super) fn make_from_first<'py>(
         &self,
         py: Python<'py>,

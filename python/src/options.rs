@@ -22,7 +22,7 @@ pub(super) struct Given<'a, 'py> {
 }
 
 impl Given<'_, '_> {
-    /// A function, and where to keep what it raises; of `None`, none.
+    /// A function, and where to keep its exception; nothing for `None`.
     pub(super) fn function(self) -> Read<Option<(Py<PyAny>, Failed)>> {
         if self.value.is_none() {
             return Ok(None);
@@ -34,7 +34,7 @@ impl Given<'_, '_> {
     }
 }
 
-/// What Python code raised that Rust code called.
+/// The exception of Python code that Rust code called.
 #[derive(Clone, Default)]
 pub(super) struct Failed(Arc<Mutex<Option<PyErr>>>);
 
@@ -43,7 +43,7 @@ impl Failed {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
     }
 
-    /// Whether a function of the caller's can still raise.
+    /// Whether one of the caller's functions can still raise.
     pub(super) fn is_shared(&self) -> bool {
         Arc::strong_count(&self.0) > 1
     }
@@ -79,7 +79,7 @@ pub(super) fn set_all<T>(
     Ok(options)
 }
 
-/// Sets options from the attributes of the same names, but for one that the object does not have.
+/// Sets options from the attributes of the same names, except for a missing one.
 pub(super) fn set_from_attributes<T: OfPython>(
     mut options: T,
     attributes: &Attributes<'_, '_>,
@@ -154,7 +154,7 @@ pub(super) fn render_options(object: Option<&Bound<'_, PyAny>>) -> Read<RenderCo
     set_from_attributes(RenderConfig::new(), &attributes, Some("thoughts"))
 }
 
-/// The beginning of the next message. Leaving it out is one of nothing.
+/// The beginning of the next message; empty if left out.
 pub(super) fn prefill(object: Option<&Bound<'_, PyAny>>) -> PyResult<Prefill> {
     let Some(object) = object else {
         return Ok(Prefill::new());

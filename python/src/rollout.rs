@@ -1,4 +1,4 @@
-//! Rollouts for Python; `openai_harmony.rollout` has their faces.
+//! Rollouts for Python, which `openai_harmony.rollout` wraps.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyDict, PyList};
@@ -13,14 +13,14 @@ use openai_harmony::chat::Message;
 use openai_harmony::rollout::{Break, ExtendOptions, Extension, Rollout, Said, Segment, Step};
 use openai_harmony::tokenizer::TokenId;
 
-/// A message that was sampled: itself, its kind, its span, whether the model ended it, whether it waits for a result.
+/// A sampled message: the message, its kind, its span, whether the model ended it, whether it waits for a result.
 type SaidFields<'py> = (Bound<'py, PyAny>, &'static str, Span, bool, bool);
 
-/// What was sampled at once: its messages, the stop token, repairs.
+/// One sample: its messages, the stop token, repairs.
 type StepFields<'py> = (Vec<SaidFields<'py>>, Option<TokenId>, Bound<'py, PyList>);
 
-/// Tokens as an array of uint32, loss mask, log-probabilities as one of float32, spans, why it began, and where each
-/// sample is.
+/// Tokens as an array of uint32, loss mask, log-probabilities as an array of float32, spans, why the segment began, and
+/// the position of each sample.
 type SegmentFields<'py> = (
     Bound<'py, PyAny>,
     Bound<'py, PyByteArray>,
@@ -68,7 +68,7 @@ impl PyRollout {
         let py = sampled.py();
         let sampled = tokens::read(sampled)?;
         let logprobs = logprobs.map(logprobs::numbers).transpose()?;
-        // After these are read: a generator of tokens may look at the rollout.
+        // Borrowed after these are read: a generator of tokens may use the rollout.
         let step = slf.try_borrow_mut()?.inner.sampled(&sampled, logprobs.as_deref());
         step_fields(py, step.map_err(|error| raised(py, &error))?)
     }
@@ -78,7 +78,7 @@ impl PyRollout {
         slf: &Bound<'_, Self>,
         messages: &Bound<'_, PyAny>,
     ) -> PyResult<Option<&'static str>> {
-        // After these are read: a generator of messages may look at the rollout.
+        // Borrowed after these are read: a generator of messages may use the rollout.
         let messages = owned(messages)?;
         let broken = slf.try_borrow_mut()?.inner.extend(&messages);
         Ok(broken.map_err(|error| raised(slf.py(), &error))?.map(Break::name))
@@ -98,7 +98,7 @@ impl PyRollout {
     }
 }
 
-/// Reads what was sampled, however malformed, without a rollout.
+/// Reads a sample, however malformed, without a rollout.
 #[pyfunction]
 pub(super) fn read_step<'py>(
     encoding: &Bound<'py, PyAny>,
@@ -114,7 +114,7 @@ pub(super) fn read_step<'py>(
     step_fields(py, step.map_err(|error| raised(py, &error))?)
 }
 
-/// Why a prompt breaks, and the whole one; or nothing, and what follows the sampled tokens.
+/// The reason why a prompt breaks and the new rendering; or `None` and the tokens to add.
 #[pyfunction]
 #[pyo3(signature = (encoding, prompt, sampled, messages, **options))]
 pub(super) fn extend_prompt<'py>(

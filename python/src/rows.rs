@@ -19,8 +19,7 @@ use openai_harmony::machinery::{ExampleMaker, is_read};
 use openai_harmony::training::{Batch, Row, RowOptions};
 use openai_harmony::{ErrorKind, Result};
 
-/// A row, whose texts are borrowed from Python where that is the fastest. It is best dropped with the
-/// interpreter attached.
+/// A row; its texts are borrowed from Python if that is fastest. Drop it with the interpreter attached.
 pub(super) enum PyRow {
     Text(BorrowedText),
     Json(Json),
@@ -30,8 +29,8 @@ pub(super) enum PyRow {
 }
 
 impl PyRow {
-    /// Reads a row. What is wrong with it is an error of the row; what ends the program, such as
-    /// `KeyboardInterrupt`, is raised.
+    /// Reads a row. A wrong row is an error of that row; exceptions that end the program, such as `KeyboardInterrupt`,
+    /// are raised.
     pub(super) fn read(object: &Bound<'_, PyAny>, options: &RowOptions) -> PyResult<Self> {
         Self::try_read(object, options).or_else(|error| {
             let py = object.py();
@@ -85,7 +84,7 @@ impl PyRow {
         Self::Failed(ErrorKind::InvalidRow { path: Path::default(), reason: reason.into() })
     }
 
-    /// About as many bytes as its texts have, where that is known.
+    /// The approximate size of its texts in bytes, if known.
     pub(super) fn size(&self) -> usize {
         match self {
             Self::Text(text) => text.as_str().len(),
@@ -126,8 +125,8 @@ fn list_of_messages<'py>(
     Ok(is_message.then_some(list))
 }
 
-/// Whether an object is of a class, without Python code: pydantic's own `isinstance` is some, in which a signal
-/// handler may run and raise, and what it raises would be taken for an error of the row.
+/// Whether an object is of a class, without running Python code. pydantic's `isinstance` is Python code, in which a
+/// signal handler may raise, and that would look like an error of the row.
 fn is_a(object: &Bound<'_, PyAny>, class: &Bound<'_, PyType>) -> bool {
     object.get_type().mro().iter().any(|base| base.is(class))
 }

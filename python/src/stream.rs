@@ -19,7 +19,7 @@ use openai_harmony::{Event, HarmonyEncodingName, StreamableParser, load_harmony_
 #[pyclass(name = "StreamableParser", module = "openai_harmony._lowlevel", subclass)]
 pub(super) struct PyStreamableParser {
     inner: StreamableParser,
-    /// The strings of the messages that were asked for. Servers ask after each token.
+    /// The strings of the requested messages. Servers request them after each token.
     strings: Mutex<Vec<Strings>>,
 }
 
@@ -31,8 +31,8 @@ impl From<StreamableParser> for PyStreamableParser {
 
 #[pymethods]
 impl PyStreamableParser {
-    /// A blank parser, whatever the arguments: subclasses have constructors of their own, and what
-    /// they hand to `__init__` makes the parser.
+    /// A blank parser, whatever the arguments: subclasses have their own constructors, and
+    /// `__init__` makes the parser from what they pass on.
     #[new]
     #[pyo3(
         signature = (*_arguments, **_named),
@@ -131,7 +131,7 @@ impl PyStreamableParser {
         tokens: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyList>> {
         let py = slf.py();
-        // Before the parser is taken: a generator of tokens may look at it.
+        // Read before the parser is borrowed: a generator of tokens may use it.
         let ids = tokens::read(tokens)?;
         let events = {
             let parser = &mut writing(slf)?.inner;
@@ -167,7 +167,7 @@ impl PyStreamableParser {
     fn messages<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyList>> {
         let (py, parser) = (slf.py(), reading(slf)?);
         let messages = parser.inner.messages();
-        // Another thread may be at it, or a finalizer that making objects sets off.
+        // Another thread may hold it, or a finalizer that was triggered by making objects.
         let Ok(mut strings) = parser.strings.try_lock() else {
             return write::messages(py, messages);
         };

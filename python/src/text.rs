@@ -24,7 +24,7 @@ pub(super) fn utf8<'a>(string: &'a Bound<'_, PyString>) -> PyResult<Cow<'a, str>
 
 /// The text of a string, as [`utf8`] has it, that can be read with the GIL released.
 pub(super) enum BorrowedText {
-    /// Python's own UTF-8, with a reference to the string. Python keeps it as long as the string.
+    /// Python's own UTF-8, kept as long as the string, with a reference to it.
     Python(PyBackedStr),
     Copied(String),
 }
@@ -66,7 +66,7 @@ pub(super) fn decoded<'py>(
 #[cold]
 fn without_surrogates(string: &Bound<'_, PyString>) -> PyResult<String> {
     let py = string.py();
-    // By `str`'s own method: a subclass may have an `encode` that does something else.
+    // By `str`'s own method: a subclass's `encode` may do something else.
     let encode = py.get_type::<PyString>().getattr(intern!(py, "encode"))?;
     let utf16 = encode.call1((string, "utf-16-le", "surrogatepass"))?.cast_into::<PyBytes>()?;
     let (units, _) = utf16.as_bytes().as_chunks::<2>();

@@ -21,12 +21,11 @@ use openai_harmony::Error;
 use openai_harmony::machinery::Workers;
 use openai_harmony::tokenizer::{TokenBatch, TokenId, Tokenizer};
 
-/// The workers get at most this many texts, bytes or tokens at once. Between
-/// such parts signal handlers run.
+/// The most texts, bytes or tokens that workers get at once. Between such parts signal handlers run.
 const TEXTS: usize = 4096;
 const SIZE: usize = 1 << 23;
 
-/// Bytes of wide strings whose UTF-8 one thread makes at a time, some 40 µs of work.
+/// Bytes of wide strings that one thread converts to UTF-8 at a time, about 40 µs of work.
 const WIDE: usize = 1 << 18;
 
 /// A text of a batch.
@@ -145,12 +144,11 @@ impl Arrays<'_> {
 /// The texts that are encoded next.
 struct NextTexts<'py> {
     together: Vec<Text>,
-    /// The one after them, if it is so long that it is encoded in parts, between which signal handlers run.
+    /// The next text, if it is long enough to be encoded in parts, between which signal handlers run.
     long: Option<Bound<'py, PyString>>,
 }
 
-/// The next texts, of which the first has this index; none at the end. `has_parts`: a long one may be
-/// encoded in parts.
+/// The next texts, the first of which has this index; none at the end. `has_parts`: a long one may be encoded in parts.
 fn read_texts<'py>(
     texts: &mut Bound<'py, PyIterator>,
     first: usize,
@@ -177,7 +175,7 @@ fn read_texts<'py>(
     Ok(NextTexts { together, long: None })
 }
 
-/// The UTF-8 of texts. That of wide strings is made on all threads.
+/// The UTF-8 of texts; wide strings are converted on all threads.
 fn utf8(py: Python<'_>, workers: &Workers, texts: Vec<Text>) -> PyResult<Vec<BorrowedText>> {
     let wide: Vec<_> = texts.iter().map(Text::wide).collect();
     let size: usize = wide.iter().flatten().map(|wide| wide.size()).sum();
@@ -195,7 +193,7 @@ fn utf8(py: Python<'_>, workers: &Workers, texts: Vec<Text>) -> PyResult<Vec<Bor
     texts.into_iter().zip(made.into_iter().flatten()).map(whole).collect()
 }
 
-/// Decodes a batch: two flat arrays, tokens and offsets, or the tokens of each text by themselves.
+/// Decodes a batch: two flat arrays, tokens and offsets, or the tokens of each text.
 #[pyfunction]
 pub(super) fn decode_batch<'py>(
     encoding: &Bound<'py, PyHarmonyEncoding>,
@@ -259,7 +257,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// Decodes some texts of a batch, those that come next.
+    /// Decodes the next texts of a batch.
     fn add(&self, batch: &TokenBatch, range: Range<usize>) -> PyResult<()> {
         let (py, before) = (self.texts.py(), self.texts.len() - range.start);
         let (tokenizer, workers) = (self.tokenizer, &self.workers);
@@ -274,7 +272,7 @@ impl Decoder<'_> {
     }
 }
 
-/// Python's `UnicodeDecodeError`, which does not know the text's index.
+/// Python's `UnicodeDecodeError`, which lacks the text's index.
 fn not_utf8(py: Python<'_>, error: PyErr, index: usize) -> PyErr {
     if error.is_instance_of::<PyUnicodeDecodeError>(py) {
         let value = error.value(py);
@@ -302,7 +300,7 @@ fn items<'py>(object: &Bound<'py, PyAny>, expected: &str) -> PyResult<Bound<'py,
     object.try_iter().map_err(|error| unless_raised(error, object, refused))
 }
 
-/// Flat arrays; an error names the offset that is wrong.
+/// Flat arrays; an error names the wrong offset.
 fn flat(ids: &Bound<'_, PyAny>, offsets: &Bound<'_, PyAny>) -> PyResult<TokenBatch> {
     let ids = tokens::read(ids)?;
     let places = places(offsets)?;
@@ -330,7 +328,7 @@ fn places(offsets: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
     each(offsets, count).map_err(|invalid| invalid.inside("offsets").raised(offsets.py()))
 }
 
-/// The exception for what is wrong with one of the texts: it names the text.
+/// The exception for an error in one of the texts; it names the text.
 fn raised_of(py: Python<'_>, argument: &str, index: usize, error: &Error) -> PyErr {
     let place = format!("{argument}[{index}]");
     let (kind, token_index) = (error.kind(), error.token_index());

@@ -15,12 +15,12 @@ use super::ints::INTS;
 
 /// The ids of any iterable of ints; an error names the first item that is not an int, and its index.
 ///
-/// The whole of it is read before any is used, so that nothing is consumed in case of an error.
+/// All of it is read before any id is used, so nothing is consumed in case of an error.
 pub(super) fn read(tokens: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
     read_at(tokens, &"tokens")
 }
 
-/// The same of ids that errors find at another place.
+/// The same, for ids that errors locate elsewhere.
 pub(super) fn read_at(tokens: &Bound<'_, PyAny>, place: &impl Display) -> PyResult<Vec<u32>> {
     if let Ok(list) = tokens.cast::<PyList>() {
         return match in_place(list) {
@@ -53,17 +53,17 @@ pub(super) fn read_one(token: &Bound<'_, PyAny>) -> PyResult<u32> {
     id_of(token)?.ok_or_else(|| not_an_id(token, "token"))
 }
 
-/// The ids of a list that holds nothing else; `None` where an item needs a closer look.
+/// The ids of a list of plain ints; `None` if an item needs a closer look.
 fn in_place(list: &Bound<'_, PyList>) -> Option<Vec<u32>> {
     let mut ids = Vec::with_capacity(list.len());
     in_blocks(list, |block| ids.extend_from_slice(block)).then_some(ids)
 }
 
-/// Gives the ids of a list to `take`, block by block; `false` where an item needs a closer look.
+/// Passes the ids of a list to `take`, block by block; `false` if an item needs a closer look.
 ///
-/// `take` must not run Python code. By `PyO3`'s safe calls, with a reference to each item and checks for
-/// exceptions, decoding takes 1.15 to 1.45 times as long; gathering the ids of long lists in memory that
-/// the system must first provide doubles it.
+/// `take` must not run Python code. With `PyO3`'s safe calls, which take a reference to each item and check for
+/// exceptions, decoding takes 1.15 to 1.45 times as long; collecting the ids of long lists in fresh memory doubles the
+/// time.
 pub(super) fn in_blocks(list: &Bound<'_, PyList>, mut take: impl FnMut(&[u32])) -> bool {
     let mut block = [0; 512];
     // On free-threaded builds this keeps other threads from changing the list meanwhile.
@@ -72,10 +72,9 @@ pub(super) fn in_blocks(list: &Bound<'_, PyList>, mut take: impl FnMut(&[u32])) 
             let end = list.len().min(start + block.len());
             for (index, slot) in (start..end).zip(&mut block) {
                 let mut overflow = 0;
-                // SAFETY: the interpreter is attached and the index below the list's length. The list
-                // stays as it is, so its items live: no other thread can change it, and nothing here
-                // runs Python code. Of an int the last call sets no exception; what does not fit it
-                // returns as -1.
+                // SAFETY: the interpreter is attached and the index below the list's length. The list stays as it is,
+                // so its items live: no other thread can change it, and nothing here runs Python code. For an int the
+                // last call sets no exception; if it does not fit, it returns -1.
                 let value = unsafe {
                     let item = ffi::PyList_GET_ITEM(list.as_ptr(), index.cast_signed());
                     if ffi::PyLong_Check(item) == 0 {
@@ -107,7 +106,7 @@ fn all<'py>(
     items: impl Iterator<Item = PyResult<Bound<'py, PyAny>>>,
     place: &impl Display,
 ) -> PyResult<Vec<u32>> {
-    /// More than that is not believed before it is there.
+    /// A longer length is not trusted before the items are there.
     const LIKELY: usize = 1 << 16;
     let mut ids = Vec::with_capacity(items.size_hint().0.min(LIKELY));
     for item in items {
@@ -118,10 +117,10 @@ fn all<'py>(
     Ok(ids)
 }
 
-/// What to raise for an object that is not an id.
+/// The exception for an object that is not an id.
 fn not_an_id(object: &Bound<'_, PyAny>, place: &str) -> PyErr {
     let shown = object.repr().map_or_else(|_| "?".to_owned(), |repr| brief(repr.to_string()));
-    // What Python takes for an int is one, with a value that an id cannot have.
+    // Anything with `__index__` is an int whose value cannot be an id.
     if object.call_method0("__index__").is_ok() {
         return out_of_range(place, &shown);
     }
@@ -133,8 +132,8 @@ fn out_of_range(place: &str, value: &str) -> PyErr {
     PyValueError::new_err(format!("{place}: {value} is not a token id"))
 }
 
-/// The ids of an array of integers, `NumPy`'s or the standard library's, without making Python
-/// ints of them. `None` for what is not a flat array of integers.
+/// The ids of an array of integers, `NumPy`'s or the standard library's, without making Python ints of them. `None` for
+/// anything but a flat array of integers.
 fn from_array(object: &Bound<'_, PyAny>, place: &impl Display) -> PyResult<Option<Vec<u32>>> {
     let buffer = match PyUntypedBuffer::get(object) {
         Ok(buffer) if buffer.dimensions() == 1 => buffer,
@@ -148,8 +147,8 @@ fn from_array(object: &Bound<'_, PyAny>, place: &impl Display) -> PyResult<Optio
         .transpose()
 }
 
-/// What to make of an error on the way to a buffer: an object without one gives these two. What the
-/// object's own code raised stays what it is, `KeyboardInterrupt` above all.
+/// Handles an error of getting a buffer: an object without a buffer gives these two. Exceptions of the object's own
+/// code are passed on, above all `KeyboardInterrupt`.
 fn not_a_buffer(py: Python<'_>, error: PyErr) -> PyResult<()> {
     let is_none =
         error.is_instance_of::<PyTypeError>(py) || error.is_instance_of::<PyBufferError>(py);
@@ -177,7 +176,7 @@ where
     Some(read)
 }
 
-/// Whether an array is in the other byte order, for which `PyBuffer` does not look.
+/// Whether an array has the other byte order, which `PyBuffer` does not check.
 fn is_swapped<T: Element>(buffer: &PyBuffer<T>) -> bool {
     let other: &[u8] = if cfg!(target_endian = "little") { b">!" } else { b"<" };
     buffer.format().to_bytes().first().is_some_and(|order| other.contains(order))

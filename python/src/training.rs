@@ -36,7 +36,7 @@ pub(super) fn loss_mask<'py>(
     Ok(PyByteArray::new(py, &bytes))
 }
 
-/// Python's `LossMask`; leaving it out is the default one.
+/// Python's `LossMask`, or the default if left out.
 fn read_mask(object: Option<&Bound<'_, PyAny>>) -> Read<LossMask> {
     let Some(object) = object else { return Ok(LossMask::new()) };
     set_from_attributes(LossMask::new(), &Attributes::any(object, "a LossMask"), None)
@@ -53,7 +53,7 @@ fn speaker(object: &Bound<'_, PyAny>) -> Read<Speaker> {
     Ok(Speaker { role: role(&word)?, channel: optional_string(&channel)?.map(Into::into) })
 }
 
-/// Refuses tokens and spans that were changed after rendering: the mask would be that of other
+/// Refuses tokens and spans that were changed after rendering: the mask would belong to other
 /// tokens.
 fn check(rendered: &Rendered) -> PyResult<()> {
     let Rendered { tokens, spans, .. } = rendered;

@@ -1,4 +1,4 @@
-//! The Python classes and enumerations that this module reads and makes, as the package hands them over.
+//! The Python classes and enumerations that this module reads and makes; the package hands them over.
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -41,12 +41,12 @@ impl Types {
         }
         let find = FIND.get(py);
         let find = find.ok_or_else(|| PyRuntimeError::new_err("openai_harmony is not imported"))?;
-        // It imports modules, so nothing is locked while it runs.
+        // This imports modules, so nothing is locked while it runs.
         let (chat, errors, state) = find.bind(py).call0()?.extract()?;
         TYPES.get_or_try_init(py, || Self::find(&chat, &errors, &state))
     }
 
-    /// Takes over what gives them. Of a package that is imported again, the first classes stay.
+    /// Takes the function that finds them. If the package is imported again, the first classes stay.
     pub(super) fn find_by(find: Bound<'_, PyAny>) {
         let py = find.py();
         FIND.get_or_init(py, || find.unbind());
@@ -96,7 +96,7 @@ impl Types {
         &self.roles[role as usize]
     }
 
-    /// The role of which an object is the member, if it is one.
+    /// The role of an object that is a member of `Role`.
     pub(super) fn role_of(&self, object: &Bound<'_, PyAny>) -> Option<Role> {
         let position = self.roles.iter().position(|member| object.is(member))?;
         Some(Role::ALL[position])

@@ -1,8 +1,8 @@
 //! Strings with characters beyond Latin-1 to UTF-8.
 //!
-//! Python keeps their characters in two or four bytes each, and its own conversion goes from one to the next. Here
-//! sixteen at a time are copied if they are ASCII, as most are even where a single quotation mark is not: prose and
-//! JSON take a quarter of the time, Chinese two thirds. Nor does the string keep the UTF-8 as long as it lives.
+//! Python stores their characters in two or four bytes each, and converts them one by one. This module copies sixteen
+//! at a time if they are ASCII, as most are even in a text with a single typographic quotation mark: prose and JSON
+//! take a quarter of the time, Chinese two thirds. The string also does not keep the UTF-8 for its lifetime.
 
 use std::ops::BitOr;
 
@@ -19,7 +19,7 @@ pub(super) fn utf8(string: &Bound<'_, PyString>) -> Option<String> {
     Units::of(string)?.utf8()
 }
 
-/// A string of such characters, whose text can be made with the GIL released.
+/// A string of such characters, which can be converted with the GIL released.
 pub(super) struct WideString {
     units: Units<'static>,
     string: Py<PyString>,
@@ -89,7 +89,7 @@ fn text_of<U>(units: &[U]) -> Option<String>
 where
     U: Copy + From<u8> + Into<u32> + BitOr<Output = U> + Ord,
 {
-    // Room for characters of three bytes each, of which the system provides what is written to.
+    // Room for characters of three bytes each; the system provides only the part that is written to.
     let mut text = String::with_capacity(3 * units.len());
     let (blocks, rest) = units.as_chunks::<TOGETHER>();
     for block in blocks {

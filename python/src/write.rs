@@ -19,7 +19,7 @@ pub(super) fn whole_messages(
 ) -> PyResult<Bound<'_, PyList>> {
     let types = Types::get(py)?;
     let one = |message: &Message| {
-        // Few messages have more than text: those of system and developer.
+        // Only system and developer messages have more than text.
         let is_text = message.content.iter().all(|part| matches!(part, Content::Text(_)));
         if is_text { Strings::of(py, message).message(py, types) } else { structured(py, message) }
     };
@@ -38,7 +38,7 @@ pub(super) fn messages<'py>(py: Python<'py>, messages: &[Message]) -> PyResult<B
     list(py, messages.iter().map(|message| Strings::of(py, message).message(py, types)))
 }
 
-/// New objects for messages whose strings there are already.
+/// New objects for messages whose strings already exist.
 pub(super) fn messages_of<'py>(
     py: Python<'py>,
     messages: &[Strings],
@@ -47,8 +47,8 @@ pub(super) fn messages_of<'py>(
     list(py, messages.iter().map(|strings| strings.message(py, types)))
 }
 
-/// What a message that the parser made is made of in Python. Strings cannot be changed, so copies
-/// of the message may share them.
+/// The Python strings of a message that the parser made. Strings are immutable, so copies of the
+/// message share them.
 pub(super) struct Strings {
     role: Role,
     name: Py<PyAny>,
@@ -106,7 +106,7 @@ fn list<'py>(
     Ok(list)
 }
 
-/// A channel. Those that the model knows are the same strings each time.
+/// A channel. Known channels are always the same string objects.
 pub(super) fn channel<'py>(py: Python<'py>, channel: Option<&str>) -> Bound<'py, PyAny> {
     match channel {
         Some("analysis") => intern!(py, "analysis").clone().into_any(),
@@ -116,7 +116,8 @@ pub(super) fn channel<'py>(py: Python<'py>, channel: Option<&str>) -> Bound<'py,
     }
 }
 
-/// What `Message.from_author_and_content` makes of an author, or of a member of `Role`, and a text.
+/// The message that `Message.from_author_and_content` makes from an author, or a member of `Role`,
+/// and a text.
 pub(super) fn text_message<'py>(
     author: &Bound<'py, PyAny>,
     text: &Bound<'py, PyString>,

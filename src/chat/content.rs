@@ -96,8 +96,8 @@ impl ChannelConfig {
     }
 }
 
-/// The content of a system message (guide, section "System message format"). `None` leaves a
-/// line out. In JSON it is null where the field has a default: readers take a missing field for that.
+/// The content of a system message (guide, section "System message format"). `None` leaves a line out. In JSON it is
+/// null if the field has a default, which readers use for a missing field.
 ///
 /// ```
 /// # use openai_harmony::chat::{ReasoningEffort, SystemContent};
@@ -223,7 +223,7 @@ pub struct DeveloperContent {
     /// Tools by namespace, rendered in the order of the keys.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tools: Option<BTreeMap<String, ToolNamespaceConfig>>,
-    /// Formats that an answer may have to follow, in the order in which they are written.
+    /// Formats that an answer may have to follow, in the order of rendering.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub response_formats: Vec<ResponseFormat>,
 }

@@ -78,7 +78,7 @@ impl std::str::FromStr for Role {
 pub struct Author {
     /// Who the message comes from.
     pub role: Role,
-    /// The name beside the role: of a tool, `functions.get_current_weather`.
+    /// The author's name; for a tool, the name of what was called: `functions.get_current_weather`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
 }
@@ -105,7 +105,7 @@ pub struct Message {
     /// Role and name.
     #[serde(flatten)]
     pub author: Author,
-    /// To whom the message goes: the tool of a call, `assistant` for a tool's result.
+    /// To whom the message is sent: the tool for a call, `assistant` for a tool's result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recipient: Option<String>,
     /// The parts of the content, rendered one after the other with nothing between.
@@ -196,7 +196,7 @@ fn read_contents<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Conte
     deserializer.deserialize_any(ContentsVisitor)
 }
 
-/// Not an untagged enum, since its errors do not name what is wrong.
+/// Not an untagged enum, whose errors do not name what is wrong.
 struct ContentsVisitor;
 
 impl<'de> Visitor<'de> for ContentsVisitor {

@@ -14,7 +14,7 @@ use crate::tokenizer::{TokenId, Tokenizer, special};
 /// The names of the encodings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum HarmonyEncodingName {
-    /// The harmony format over the vocabulary `o200k_harmony`, which the gpt-oss models speak.
+    /// The gpt-oss models' harmony format, over the vocabulary `o200k_harmony`.
     HarmonyGptOss,
 }
 
@@ -90,7 +90,7 @@ impl HarmonyEncoding {
         }
     }
 
-    /// How many tokens a message may have according to 0.0.8: 524,288. This crate has no such limit.
+    /// 0.0.8's limit of tokens per message: 524,288. This crate has no such limit.
     pub fn max_message_tokens(&self) -> usize {
         match self.name {
             HarmonyEncodingName::HarmonyGptOss => 1 << 19,

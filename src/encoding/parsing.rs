@@ -64,12 +64,10 @@ impl HarmonyEncoding {
         Ok(parser.into_messages())
     }
 
-    /// Parses text in which the special tokens are spelled by their names, as logs and engines
-    /// that decode them show it. `role` is as for
-    /// [`Self::parse_messages_from_completion_tokens`].
+    /// Parses text that spells special tokens by name, as in logs and the output of engines that decode them. `role` is
+    /// as for [`Self::parse_messages_from_completion_tokens`].
     ///
-    /// The markers that the text spells count as such: it is for the model's output, never for
-    /// text of others.
+    /// Every spelled marker counts, so use it only for the model's output, never for other text.
     ///
     /// # Errors
     ///
@@ -97,9 +95,8 @@ impl HarmonyEncoding {
     /// Guesses the messages of a text from which an engine dropped the special tokens, as vLLM and
     /// others do by default: `analysisI must add.assistantfinal4`.
     ///
-    /// Nothing in such a text marks where a header ends, so this is a guess, for text that cannot be
-    /// had in tokens. It loses nothing: all text is in a content or in a header's field. Text
-    /// without any header is an answer on `final`.
+    /// Nothing in such a text marks where a header ends, so this is a guess, for output whose tokens are lost. No text
+    /// is lost: all of it is in a content or in a header's field. Text without any header is an answer on `final`.
     ///
     /// ```
     /// # use openai_harmony::{HarmonyEncodingName, load_harmony_encoding};
@@ -113,8 +110,8 @@ impl HarmonyEncoding {
         parse::read_stripped(text, &Tools::none())
     }
 
-    /// [`Self::read_stripped_text`] with the tools that were offered, by which calls are told from words: a known name
-    /// ends where something is glued to it, and needs no channel beside it.
+    /// [`Self::read_stripped_text`] with the tools that were offered, which distinguish calls from words: a known name
+    /// ends even if text is glued to it, and needs no channel.
     ///
     /// # Errors
     ///

@@ -12,7 +12,7 @@ use crate::tokenizer::TokenId;
 ///
 /// A config of `None` drops nothing, and the default one drops earlier thoughts by 0.0.8's rule.
 impl HarmonyEncoding {
-    /// Renders a conversation with any of the options, and with any ending.
+    /// Renders a conversation with all options and any ending.
     ///
     /// ```
     /// use openai_harmony::chat::{Message, Role};
@@ -48,7 +48,7 @@ impl HarmonyEncoding {
         Ok(self.render_with_spans(conversation, ending, config)?.tokens)
     }
 
-    /// Renders a conversation, and returns where each message is among the tokens.
+    /// Renders a conversation, and returns the span of each message.
     ///
     /// ```
     /// use openai_harmony::chat::{Message, Role};
@@ -102,8 +102,8 @@ impl HarmonyEncoding {
         self.render_conversation_with(conversation, ending, &all_options(config))
     }
 
-    /// Renders a conversation to train on: if its last message is the assistant's on `final`,
-    /// it ends with `<|return|>`, as the model itself ends it.
+    /// Renders a training example: if its last message is the assistant's on `final`, it ends with `<|return|>`, as the
+    /// model itself ends it.
     ///
     /// # Errors
     ///
@@ -216,7 +216,7 @@ impl HarmonyEncoding {
     }
 }
 
-/// What leaving the config out means in Rust: nothing is dropped.
+/// In Rust a missing config drops nothing.
 fn all_options(config: Option<&RenderConversationConfig>) -> RenderConfig {
     config.map_or(RenderConfig::new().with_thoughts(ThoughtPolicy::Keep), |&config| config.into())
 }

@@ -116,7 +116,7 @@ pub enum ErrorKind {
         /// What is wrong there.
         reason: Reason,
     },
-    /// Something in a request's body that the format cannot carry.
+    /// Content of a request's body that the format cannot carry.
     #[error("Unsupported content: {path}: the format cannot carry {content}")]
     UnsupportedContent {
         /// Where in the body: `messages[3].content[0].image_url`.
@@ -124,7 +124,7 @@ pub enum ErrorKind {
         /// What it is: `images`, `audio`, `files`.
         content: String,
     },
-    /// A field of a request's body that its API lets a server refuse, after which clients continue without it.
+    /// A field of a request's body that the API lets a server refuse; clients then continue without it.
     #[error("Unsupported field: {path}: send the request without it")]
     UnsupportedField {
         /// Where in the body: `thread`.
@@ -140,7 +140,7 @@ pub enum ErrorKind {
         /// What is wrong there.
         reason: Reason,
     },
-    /// A prompt that is longer than it may be, though only the last turn of its conversation is left.
+    /// A prompt that is too long even with only the last turn of its conversation.
     #[error(
         "The prompt is too long: {tokens} tokens with only its last turn; the maximum is {max_tokens}"
     )]
@@ -152,7 +152,7 @@ pub enum ErrorKind {
         /// How many it may have.
         max_tokens: usize,
     },
-    /// An example of a row of a data set that is longer than it may be.
+    /// An example of a data set row that is too long.
     #[error(
         "Too many tokens: {tokens}{}, more than max_tokens={max_tokens}{}{}",
         in_example(*.turn),
@@ -160,16 +160,15 @@ pub enum ErrorKind {
         and_later(*.later)
     )]
     TooManyTokens {
-        /// How many tokens it has, without the turns that could be left out.
+        /// Its number of tokens, without the turns that could be left out.
         tokens: usize,
         /// How many it may have.
         max_tokens: usize,
-        /// Which turn's example it is, from 0, where each turn is one. The other turns of the row are
-        /// examples.
+        /// The turn, from 0, if each turn is an example. The row's other turns are examples, too.
         turn: Option<usize>,
         /// How many later turns have too many, too.
         later: usize,
-        /// Whether it is one turn by itself, where turns could be left out.
+        /// Whether only one turn is left, where turns could be left out.
         is_single_turn: bool,
     },
     /// Bytes that are not a saved state of this version.
@@ -178,7 +177,7 @@ pub enum ErrorKind {
         /// What is wrong with it.
         reason: Reason,
     },
-    /// Log-probabilities that are not those of the tokens.
+    /// Log-probabilities that do not match the tokens.
     #[error("Invalid log-probabilities: {}", AtPath(.path, .reason))]
     InvalidLogprobs {
         /// Which one: `logprobs[3].top[0]`.
@@ -201,16 +200,16 @@ pub enum ErrorKind {
         path: Path,
         /// What is wrong there.
         reason: Reason,
-        /// Of a schema that an engine cannot hold, the tool's recipient; empty for the answer's.
+        /// If an engine cannot enforce a schema, the tool's recipient; empty for the answer's schema.
         recipient: Option<Box<str>>,
     },
-    /// A row of a data set of which the loss mask leaves nothing.
+    /// A data set row in which the loss mask leaves nothing to train.
     #[error("Nothing to train: the loss mask leaves none of the tokens")]
     NothingToTrain,
 }
 
 impl ErrorKind {
-    /// Where in a request's body, a row or an argument it is; empty for the whole.
+    /// The path in a request's body, a row or an argument; empty for the value itself.
     pub fn path(&self) -> Option<&Path> {
         match self {
             Self::InvalidRequest { path, .. }
@@ -225,7 +224,7 @@ impl ErrorKind {
         }
     }
 
-    /// Whether it is a mistake of the program's, not of the request that it answers.
+    /// Whether the calling program is wrong, not the request that it answers.
     pub(crate) fn is_of_program(&self) -> bool {
         matches!(
             self,
@@ -238,10 +237,10 @@ impl ErrorKind {
         )
     }
 
-    /// What the APIs of `OpenAI` call a prompt that is too long.
+    /// The code of `OpenAI`'s APIs for a prompt that is too long.
     pub(crate) const CONTEXT_LENGTH: &str = "context_length_exceeded";
 
-    /// What an API calls the error, if it has a name of its own: `thread_unsupported_request`.
+    /// The API's own code for the error, if there is one: `thread_unsupported_request`.
     pub fn code(&self) -> Option<&'static str> {
         match self {
             Self::UnsupportedField { code, .. } => Some(code),

@@ -14,9 +14,8 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// What went wrong, and at which token or in which message.
 ///
-/// The sentence is made when the error is shown; its fixed parts are those of `openai-harmony`
-/// 0.0.8, since logs are searched for them. It quotes at most 200 characters of a value; the kind has
-/// all of it.
+/// The text is made when the error is displayed; its fixed parts are those of `openai-harmony` 0.0.8, since people
+/// search logs for them. It quotes at most 200 characters of a value; the kind has the full value.
 ///
 /// ```
 /// use openai_harmony::{ErrorKind, HarmonyEncodingName, load_harmony_encoding};
@@ -34,12 +33,12 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error(Box<Occurred>);
 
-/// Boxed: results are handed on far more often than something goes wrong.
+/// Boxed: results are passed on far more often than something goes wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Occurred {
     kind: ErrorKind,
     token_index: Option<usize>,
-    /// The text of a token that should not be there. This room knows no vocabulary.
+    /// The text of an unexpected token; this module does not know the vocabulary.
     token_text: Option<Box<str>>,
     message_index: Option<usize>,
 }
@@ -67,7 +66,7 @@ impl Error {
         self
     }
 
-    /// The same error of a row, seen from the value around.
+    /// The same error of a row, with the path from the enclosing value.
     #[cfg(feature = "arrow")]
     pub(crate) fn inside(mut self, step: impl Into<crate::path::PathStep>) -> Self {
         if let ErrorKind::InvalidRow { path, .. } = &mut self.0.kind {
@@ -76,7 +75,7 @@ impl Error {
         self
     }
 
-    /// The same error of a grammar, in the schema of what this recipient takes.
+    /// The same error of a grammar, in the schema of this recipient's arguments.
     pub(crate) fn of_schema(mut self, of: &str) -> Self {
         if let ErrorKind::InvalidGrammar { recipient, .. } = &mut self.0.kind {
             *recipient = Some(of.into());
@@ -125,7 +124,7 @@ impl fmt::Display for Error {
 }
 
 impl Error {
-    /// What a caller has most likely forgotten, or what helps.
+    /// A hint at what the caller has probably forgotten, or at what helps.
     fn hint(&self) -> Option<&'static str> {
         match (&self.0.kind, self.0.token_index) {
             (ErrorKind::UnexpectedToken { token: 200_005 }, Some(0)) => Some(

@@ -8,9 +8,9 @@
 //! 3. The rest is trimmed, of white space of all kinds, and split at that of ASCII.
 //!
 //! Any other marker is part of the word that it touches. Strict parsing may refuse only what 0.0.8 refused, so these
-//! steps are imitated to count words, and for nothing else: a group is such a word, but its value is what comes before
-//! the first misplaced marker in it, and what a group means is decided in `read`. 0.0.8 finds markers in the text, so it
-//! finds those that ordinary tokens spell as well; only if a header cannot be read otherwise, so does this.
+//! steps are imitated, but only to count words: a group is such a word, but its value is what comes before the first
+//! misplaced marker in it, and what a group means is decided in `read`. 0.0.8 finds markers in the text, so it finds
+//! those that ordinary tokens spell as well; only if a header cannot be read otherwise, so does this.
 //!
 //! The steps are taken on words, not on a text put together for them, which made strict parsing a quarter slower.
 
@@ -33,7 +33,7 @@ pub(super) struct Group<'a> {
 }
 
 impl Group<'_> {
-    /// Whether it is a single word, with nothing glued to the value.
+    /// Whether it is a single word with nothing glued to its value.
     pub(super) fn is_whole(&self) -> bool {
         self.words.len() == 1
     }
@@ -48,7 +48,7 @@ impl Group<'_> {
         &words.list()[self.words.start]
     }
 
-    /// Whether anything is left of it: a value, or at least a marker that is glued to it.
+    /// Whether anything is left of it: a value, or at least a glued marker.
     fn is_left(&mut self) -> bool {
         if self.kind != WordKind::Plain || !self.value.is_empty() {
             return true;
@@ -84,8 +84,7 @@ fn spells_first_channel(words: &Words) -> bool {
     behind.next().is_some_and(has_value)
 }
 
-/// What follows the value of a spelled `<|channel|>` and white space that ends no word, up to the next
-/// spelled marker.
+/// The text after a spelled `<|channel|>`, its value and white space that ends no word, up to the next spelled marker.
 fn behind_channel(text: &str) -> &str {
     let behind = text.split_once(CHANNEL).and_then(|(_, behind)| {
         let (end, char) = behind.char_indices().find(|(_, char)| ends_channel(*char))?;
@@ -157,7 +156,7 @@ impl<'a> Groups<'a> {
             groups.glue = Some(word.text.end);
         }
         if is_first_spelled {
-            // To 0.0.8 the others are no channels, and may be empty.
+            // 0.0.8 does not see the others as channels, so they may be empty.
             groups.channel = groups.channel.filter(|value| !value.is_empty());
         }
         groups.trim();
@@ -211,7 +210,7 @@ impl<'a> Groups<'a> {
         if self.is_glued(word) && !self.is_blank() {
             self.glue = Some(word.text.end);
             let is_space = |group: &Group<'_>| group.value.trim_start().is_empty();
-            // What 0.0.8 takes for a word is one, even where it belongs to the channel.
+            // What 0.0.8 takes for a word counts as one, even if it belongs to the channel.
             let is_word = text.contains('<') && self.list.last().is_some_and(is_space);
             if is_word || !behind.trim_start().is_empty() {
                 self.extend(index);
@@ -223,7 +222,7 @@ impl<'a> Groups<'a> {
         if rest.len() < behind.len() && !rest.is_empty() {
             self.begin(WordKind::Plain, rest, index);
         } else if text.contains('<') {
-            // 0.0.8 counts it as a word, even where it belongs to the channel.
+            // 0.0.8 counts it as a word, even if it belongs to the channel.
             self.begin(WordKind::Noise, "", index);
         } else {
             return;
@@ -231,7 +230,7 @@ impl<'a> Groups<'a> {
         self.glue = Some(word.text.end);
     }
 
-    /// Whether there is nothing but white space so far, which is removed.
+    /// Whether there is only white space so far, which is removed.
     fn is_blank(&self) -> bool {
         let is_blank = |group: &Group<'_>| {
             group.kind == WordKind::Plain && group.value.trim_start().is_empty()
@@ -270,7 +269,7 @@ impl<'a> Groups<'a> {
         }
     }
 
-    /// A group as an error shows it: all its words, with their markers.
+    /// A group as shown in errors: all its words, with their markers.
     pub(super) fn shown(&self, words: &Words, group: &Group<'_>) -> String {
         if group.is_whole() && group.kind != WordKind::Noise {
             let marker = if group.kind == WordKind::Constrain { CONSTRAIN } else { "" };

@@ -2,12 +2,12 @@
 
 use crate::chat::{CHANNELS, Role};
 
-/// The roles that are written as one word; a tool's header has its name instead.
+/// The roles that headers name by a word; a tool's header has its name instead.
 pub(super) const WRITTEN_ROLES: [Role; 4] =
     [Role::Assistant, Role::User, Role::System, Role::Developer];
 
-/// A word made of roles and channels, in upper or lower case: `assistantfinal`, `Assistant`. Models write these where
-/// a role should be, and no tool has such a name.
+/// A word made of roles and channels, in upper or lower case: `assistantfinal`, `Assistant`. Models write these in
+/// place of a role, and no tool has such a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct NameRun {
     /// The first role in it.

@@ -12,10 +12,10 @@ use crate::options::options;
 options! {
     /// How the next message begins: on a channel, as a call of a tool, or with a text.
     ///
-    /// Give it to the renderer, which writes it after `<|start|>` and the role
+    /// Pass it to the renderer, which writes it after `<|start|>` and the role
     /// ([`RenderEnd::Prefill`](crate::RenderEnd::Prefill)), and to the parser of what the model writes after it
-    /// ([`ParserOptions::with_prefill`](crate::ParserOptions::with_prefill)). Its header is complete: it ends
-    /// with `<|message|>`. A prefill without a field or text writes nothing.
+    /// ([`ParserOptions::with_prefill`](crate::ParserOptions::with_prefill)). Its header is complete: it ends with
+    /// `<|message|>`. An empty prefill writes nothing.
     ///
     /// ```
     /// use openai_harmony::chat::{Message, Role};

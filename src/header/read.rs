@@ -1,7 +1,7 @@
 //! Reading a header, strictly.
 //!
-//! Every header that 0.0.8 reads is read. Where 0.0.8 makes a marker part of a field, the field ends
-//! before the marker here.
+//! Every header that 0.0.8 reads is read. Where 0.0.8 makes a marker part of a field, this reader ends the field before
+//! the marker.
 
 use super::groups::{Group, Groups, Spelled, spells_marker, until_spelled, utf8};
 use super::name_run::NameRun;
@@ -11,7 +11,7 @@ use super::{CONSTRAIN, TO};
 use crate::chat::{Author, BUILT_IN, Message, Role};
 use crate::error::{ErrorKind, Result};
 
-/// Where the role comes from that a header need not name.
+/// The source of a role that the header itself need not name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Given {
     /// The header names its author.
@@ -124,9 +124,9 @@ impl<'a> Reader<'a> {
         let has_channel = self.groups.channel.is_some();
         let is_tool = group.kind == WordKind::Plain
             && (names_a_tool(name) || has_channel && !is_run_of_names(name));
-        // 0.0.8 counts a word that begins with a marker, and one that begins with a spelled marker.
+        // 0.0.8 also counts a word that begins with a marker or a spelled marker.
         let has_more = self.groups.list.len() > 1 || self.spelled == Spelled::Misplaced;
-        // `assistant<|constrain|>`: the role, to 0.0.8, and an answer must not become a tool's message.
+        // 0.0.8 reads `assistant<|constrain|>` as the role, and an answer must not become a tool's message.
         let is_role =
             group.kind == WordKind::Plain && author_of(&name[..until_spelled(name)]).is_some();
         if is_role || !has_more && !is_tool {
@@ -163,9 +163,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The content type is the last word if it follows `<|constrain|>`, if there are several words, or
-    /// if it is a content type beside a channel (`final json`). Without a channel, 0.0.8's users call
-    /// tools named `json` that way.
+    /// The content type is the last word if it follows `<|constrain|>`, if there are several words, or if it is a
+    /// content type after a channel (`final json`). Without a channel, 0.0.8's users call tools named `json` that way.
     ///
     /// A misplaced marker is not a field and is dropped. But it counts as a word here, as in 0.0.8.
     fn take_content_type(&mut self) -> Result<Option<String>> {
@@ -200,9 +199,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Whether two words are `<|constrain|>` without a value and, after white space, its value. The white
-/// space belongs to the content type, so that the guide's `<|constrain|> json` reads back as it was
-/// written.
+/// Whether two words are a bare `<|constrain|>` and, after white space, its value. The white space belongs to the
+/// content type, so that the guide's `<|constrain|> json` reads back as written.
 pub(super) fn is_spaced_pair(words: &Words, marker: &Word, word: &Word) -> bool {
     marker.kind == WordKind::Constrain
         && marker.text.is_empty()
@@ -225,8 +223,8 @@ pub(super) fn author_of(word: &str) -> Option<Author> {
     }
 }
 
-/// Whether a word by itself can only be a tool: one in a namespace, or one of the two that the model was
-/// trained with (guide, section "Built-in tools"). 0.0.8 also takes a word with `to=` for a tool.
+/// Whether a lone word can only be a tool: one in a namespace, or one of the two that the model was trained with
+/// (guide, section "Built-in tools"). 0.0.8 also takes a word with `to=` for a tool.
 pub(super) fn names_a_tool(word: &str) -> bool {
     word.contains('.') || BUILT_IN.contains(&word) || word.starts_with(TO)
 }
@@ -236,8 +234,7 @@ pub(super) fn is_run_of_names(word: &str) -> bool {
     NameRun::of(word, &Role::ALL).is_some()
 }
 
-/// Whether a word is a content type even if it is the only one beside a channel. Any other word is then
-/// the recipient.
+/// Whether a word is a content type even if the header has only it and a channel. Any other such word is the recipient.
 fn is_content_type(word: &str) -> bool {
     CONTENT_TYPES.contains(&word)
 }

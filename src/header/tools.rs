@@ -14,7 +14,7 @@ pub(crate) const CONTENT_TYPES: [&str; 3] = ["json", "code", "text"];
 /// Known recipients. The cost of a look-up depends on the length of the word, not on their number.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Tools {
-    /// As they were given: of two with one spelling the first counts.
+    /// As given; of two with the same spelling the first counts.
     given: Vec<String>,
     full: HashSet<String>,
     /// In lower case, full names and the part after their last dot -> the full name.
@@ -111,14 +111,13 @@ impl Tools {
         }
     }
 
-    /// Whether a word is a known recipient as it is spelled.
+    /// Whether a word is exactly a known recipient.
     pub(crate) fn is_offered(&self, word: &str) -> bool {
         self.look_up(word) == Lookup::Exact
     }
 
-    /// The known recipient in the place of another field, and where text glued to its end
-    /// begins. A word that is a role or a channel is never a recipient here, even if a tool has
-    /// that name.
+    /// The known recipient in place of another field, and where text glued to its end begins. A word that is a role or
+    /// a channel is never a recipient here, even if a tool has that name.
     pub(crate) fn misplaced(&self, word: &str) -> Option<(String, usize)> {
         let is_name = CHANNELS.contains(&word) || Role::try_from(word).is_ok();
         match self.look_up(word) {
@@ -149,8 +148,8 @@ impl Tools {
     }
 }
 
-/// Whether a word by itself is a tool's name and not the end of a sentence: a function in a namespace
-/// (`container.exec`), or a tool that the model was trained with.
+/// Whether a lone word is a tool's name and not the end of a sentence: a function in a namespace (`container.exec`), or
+/// a tool that the model was trained with.
 pub(super) fn is_tool_name(word: &str) -> bool {
     let is_part = |part: &str| {
         !part.is_empty() && part.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-')

@@ -17,8 +17,8 @@ pub(super) enum WordKind {
     Noise,
 }
 
-/// A place in the bytes of a header's text. It is no place in a `str`: a byte that is not UTF-8 has three bytes in a
-/// [lossy](Words::lossy) text, so a place there becomes one of these only by [`Words::offset_of`].
+/// An offset in the bytes of a header's text. It is not an offset in a `str`: a byte that is not UTF-8 takes three
+/// bytes in a [lossy](Words::lossy) text. [`Words::offset_of`] converts offsets of lossy text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Offset(usize);
 
@@ -43,7 +43,7 @@ pub(crate) struct Words {
     /// The text of the tokens without the markers.
     text: Vec<u8>,
     list: Vec<Word>,
-    /// For each token, where its text begins in `text`; and one more entry for the end.
+    /// For each token, where its text begins in `text`, and one more entry for the end.
     starts: Vec<Offset>,
 }
 
@@ -106,8 +106,8 @@ impl Words {
         open
     }
 
-    /// Removes white space beyond ASCII at both ends, as 0.0.8 does, which takes the channel out before. Between two
-    /// fields it is part of a word.
+    /// Removes white space beyond ASCII at both ends, as 0.0.8 does after it takes out the channel. Between two fields
+    /// such white space is part of a word.
     pub(crate) fn trim(&mut self) {
         let is_other = |word: &Word| word.kind != WordKind::Channel;
         while let Some(at) = self.list.iter().position(is_other) {
@@ -176,7 +176,7 @@ impl Words {
         Offset(self.text.len())
     }
 
-    /// The first token whose text is from this byte offset on, apart from white space.
+    /// The first token whose text begins at or after this byte offset, apart from white space.
     pub(super) fn token_at(&self, offset: Offset) -> usize {
         let token = self.starts.partition_point(|&start| start <= offset).saturating_sub(1);
         let before = self.bytes(self.starts[token]..offset);

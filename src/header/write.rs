@@ -22,8 +22,8 @@ pub enum HeaderStyle {
     /// itself writes its calls. Only messages of the assistant with a channel differ; tool
     /// results keep the documented form.
     RecipientInChannel,
-    /// `<|start|>functions.f<|channel|>commentary to=assistant<|message|>` for the results of tools, and for calls
-    /// the first form: as vLLM 0.33 writes the messages of a request.
+    /// `<|start|>functions.f<|channel|>commentary to=assistant<|message|>` for tool results, and the first form for
+    /// calls: as vLLM 0.33 writes the messages of a request.
     ResultInChannel,
 }
 
@@ -34,15 +34,14 @@ choices! {
         "result_in_channel" ResultInChannel;
 }
 
-/// What a header is written as, piece by piece. Each is encoded on its own, as ordinary text where it is not a special
-/// token.
+/// A piece of a written header. Each piece is encoded on its own, as a special token or as ordinary text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Piece<'a> {
     Special(TokenId),
     /// The name of a role.
     Role(Role),
     Channel(&'a str),
-    /// A text, and what is written before it in the same piece.
+    /// A prefix and a text in one piece.
     Text(&'static str, &'a str),
 }
 

@@ -1,8 +1,8 @@
 //! JSON text -> tape.
 //!
-//! JSON as others write it: an escaped half of a surrogate pair, which JavaScript writes when a text was cut inside
-//! an emoji, is U+FFFD, and `NaN` and `Infinity`, which Python writes, are numbers where the caller takes them.
-//! Numbers stay the text that they are.
+//! It accepts JSON as clients write it: an escaped half of a surrogate pair, which JavaScript writes for a text cut
+//! inside an emoji, becomes U+FFFD; `NaN` and `Infinity`, which Python writes, are numbers if the caller allows them.
+//! Numbers keep their text.
 
 use std::fmt;
 
@@ -16,7 +16,7 @@ pub(crate) struct NotJson {
     at: usize,
 }
 
-/// What is wrong, in the words of `serde_json`; the place is where the lexer is.
+/// What is wrong, in the words of `serde_json`, at the lexer's position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 enum Fault {
     #[error("EOF while parsing a value")]
@@ -56,7 +56,7 @@ enum Fault {
 }
 
 impl NotJson {
-    /// The sentence, as that of `serde_json`, which counts lines and columns of the text from 1.
+    /// The message in the form of `serde_json`, with lines and columns from 1.
     pub(crate) fn in_text(self, text: &str) -> impl fmt::Display {
         let before = &text.as_bytes()[..self.at.min(text.len())];
         let line = before.split(|&byte| byte == b'\n').count();
@@ -88,14 +88,14 @@ impl Tape {
         self.parse_within(text, not_numbers, Bounds { depth: MAX_DEPTH, values: usize::MAX })
     }
 
-    /// The same of a text that has at most this many values, keys among them.
+    /// The same for a text with at most this many values, including keys.
     pub(crate) fn parse_some(&mut self, text: &str, values: usize) -> Result<usize, NotJson> {
         self.parse_within(text, NotNumbers::Refused, Bounds { depth: MAX_DEPTH, values })
     }
 
-    /// Writes the value of JSON text that this library wrote around values of others.
+    /// Writes the value of JSON text that this library wrote around foreign values.
     pub(crate) fn parse_written(&mut self, text: &str) {
-        // Text of this library's is JSON, and no API nests what it is given a hundred levels deep.
+        // This library's text is valid, and no API nests its input a hundred levels deeper.
         let bounds = Bounds { depth: 2 * MAX_DEPTH, values: usize::MAX };
         let _never = self.parse_within(text, NotNumbers::Refused, bounds);
     }
@@ -123,9 +123,9 @@ struct Lexer<'t> {
     at: usize,
     /// Where the text begins on the tape.
     start: usize,
-    /// How many more lists and objects may begin within each other.
+    /// How many more lists and objects may be nested.
     depth: usize,
-    /// The tape's end once it has all values that the text may have.
+    /// The tape's length once it has the most values that the text may have.
     last: usize,
     not_numbers: NotNumbers,
     tape: &'t mut Tape,
@@ -311,8 +311,8 @@ impl Lexer<'_> {
         const ONES: u64 = u64::MAX / 255;
         const TOPS: u64 = ONES << 7;
         let bytes = self.text.as_bytes();
-        // Eight bytes at a time, of which each that ends the run has its top bit set: where subtracting
-        // borrows from a byte above, an earlier one has ended it.
+        // Eight bytes at a time; a byte that ends the run gets its top bit set. If a subtraction borrows from a byte
+        // above, an earlier byte has already ended the run.
         while let Some(eight) = bytes[self.at..].first_chunk::<8>() {
             let word = u64::from_le_bytes(*eight);
             let is_below =
@@ -371,7 +371,7 @@ impl Lexer<'_> {
         Ok(())
     }
 
-    /// The character of the digits here, and of a second escape if it is the other half of a pair.
+    /// The character of these digits, and of a second escape if that is the other half of a pair.
     fn code_unit(&mut self) -> Lexed<char> {
         let first = self.four_digits()?;
         if let Some(character) = char::from_u32(first) {

@@ -1,8 +1,8 @@
-//! The one form of JSON that others give: a [`Tape`].
+//! JSON input in one form, a [`Tape`].
 //!
-//! `lex` writes the tape of a text, of whose beginning `prefix` makes a short one, the Python binding that of objects, and [`Tape::tree`] that of a
-//! `serde_json::Value`. Numbers are text on it, so that integers of any length, and the digits that a model wrote, are
-//! what they were. [`Value`] is what is at a place [`At`] it.
+//! `lex` writes it from text, the Python binding from objects, and [`Tape::tree`] from a `serde_json::Value`. Numbers
+//! stay text, so integers of any length and the digits that a model wrote are kept. [`At`] is a place on a tape,
+//! [`Value`] the value there. `prefix` shortens the beginning of a text.
 
 mod lex;
 mod number;
@@ -17,7 +17,7 @@ pub(crate) use prefix::shortest_prefix;
 pub(crate) use tape::{Array, Object};
 pub use tape::{At, Tape, Value};
 
-/// How many levels of lists and objects JSON may have, as in texts that `serde_json` reads.
+/// The most levels of nested lists and objects, as in `serde_json`.
 pub const MAX_DEPTH: usize = 127;
 /// The error for what lies deeper.
 pub(crate) const TOO_DEEP: &str = "nested more than 127 levels deep";

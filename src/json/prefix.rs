@@ -1,6 +1,6 @@
-//! The beginning of JSON text -> a short one that the same rests make an object.
+//! The beginning of JSON text -> an equivalent short one: the same continuations make it an object.
 //!
-//! Of what is closed nothing matters but that it is there, so `{"city": "Oslo", "days": [1, 2` is as good as `{"":[2`.
+//! Only the existence of closed values matters, so `{"city": "Oslo", "days": [1, 2` is equivalent to `{"":[2`.
 
 use super::lex::NotNumbers;
 use super::{MAX_DEPTH, Tape};
@@ -15,7 +15,7 @@ enum Next {
     /// A key, or the end of the object.
     FirstKey,
     Colon,
-    /// A comma, or the end of what is open; at the top nothing.
+    /// A comma, or the end of the open value; nothing at the top level.
     Comma,
 }
 
@@ -27,8 +27,9 @@ enum Token {
     Open(String),
 }
 
-/// A text of some bytes for each list and object that is open, which the same rests make an object that every JSON parser
-/// takes, as `parse_arguments` reads it; with an open number, that number, too. `None` if no rest does.
+/// A text of a few bytes for each open list and object, and with an open number that number. The same continuations
+/// turn it and `text` into an object that every JSON parser accepts and `parse_arguments` reads. `None` if no
+/// continuation does.
 pub(crate) fn shortest_prefix(text: &str) -> Option<String> {
     let mut open = Vec::new();
     let mut next = Next::Value;
@@ -56,7 +57,7 @@ pub(crate) fn shortest_prefix(text: &str) -> Option<String> {
                 Next::Comma
             }
             (Next::Comma, b'}' | b']') => {
-                // The bracket that closes is two after the one that opens.
+                // A closing bracket's code is two above the opening one's.
                 open.pop_if(|opened| *opened + 2 == byte)?;
                 Next::Comma
             }
@@ -83,7 +84,7 @@ pub(crate) fn shortest_prefix(text: &str) -> Option<String> {
     }
 }
 
-/// The short text: what is open, and the token that is.
+/// The short text: the open values, and the open token.
 fn written(open: &[u8], next: Next, blank: &str, token: &str) -> String {
     let Some((last, outer)) = open.split_last() else {
         return if next == Next::Value { blank } else { "{}" }.to_owned();
@@ -121,7 +122,7 @@ fn token(left: &str) -> Option<Token> {
     }
 }
 
-/// A string. A half of a surrogate pair is none that every parser takes.
+/// A string. Not every parser accepts half of a surrogate pair.
 fn string(left: &str) -> Option<Token> {
     let mut at = 1;
     loop {
@@ -171,7 +172,7 @@ fn escape(left: &str) -> Option<Escape> {
 /// The length of `\ud83d`.
 const UNIT: usize = 6;
 
-/// The number in an escape with four digits; inside `None` if the text ends before it does.
+/// The number of an escape with four digits; the inner `None` means that the text ends first.
 #[expect(clippy::option_option, reason = "no escape, and none that is whole")]
 fn unit(left: &str) -> Option<Option<u32>> {
     let bytes = left.as_bytes();

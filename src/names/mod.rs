@@ -13,7 +13,7 @@ pub(crate) const WRITTEN_TO: &str = " to=";
 /// The prefix that makes a word in a header the recipient.
 pub(crate) const TO: &str = WRITTEN_TO.trim_ascii_start();
 
-/// Why a header cannot carry `name` as one word, or `None` if it can. Takes one pass over the name.
+/// Why a header cannot carry `name` as one word, or `None` if it can. One pass over the name.
 pub(crate) fn flaw(name: &str) -> Option<&'static str> {
     if name.is_empty() {
         Some("must not be empty")

@@ -9,9 +9,8 @@ use regex_syntax::hir::{Class, HirKind};
 
 use super::{flaw, invisible::INVISIBLE, is_invisible};
 
-/// What Unicode calls control, format and separator characters and those that a font without a
-/// glyph for them shows as nothing. The blank is one of them: it has its places in a header,
-/// none of which is within a word.
+/// Unicode's control, format and separator characters, and those that a font without a glyph shows
+/// as nothing. The blank is among them: a header may have it between words, never within one.
 const CLASSES: &str = r"[\p{Cc}\p{Cf}\p{Zs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]";
 
 fn ranges_of_unicode() -> Vec<(char, char)> {

@@ -1,4 +1,4 @@
-//! What the incremental parser has read, and where it is.
+//! What the incremental parser has read, and its position.
 
 use super::event::Repair;
 use super::state::{Begin, Delta, HeaderData, OpenMessage, State, StateData, StreamState};
@@ -18,8 +18,8 @@ impl StreamableParser {
         self.messages
     }
 
-    /// For each complete message the token that ended it, or `None`: the next message began without it, or the
-    /// tokens ended. So a call whose last tokens are missing differs from a complete one; do not run it.
+    /// For each complete message the token that ended it, or `None` if the next message began without one or the tokens
+    /// ended. This distinguishes a call that was cut off, which must not run, from a complete one.
     ///
     /// ```
     /// # use openai_harmony::chat::Role;
@@ -47,17 +47,17 @@ impl StreamableParser {
         self.past.is_there
     }
 
-    /// Whether the next call returns events of before: those of a prefill, at the beginning.
+    /// Whether the next call returns earlier events: those of a prefill, at the beginning.
     pub(crate) fn has_events(&self) -> bool {
         !self.events.is_empty()
     }
 
-    /// How many tokens were fed, those before a checkpoint included.
+    /// The number of fed tokens, including those before a checkpoint.
     pub(crate) fn fed_count(&self) -> usize {
         if self.spelling.is_read { self.spelling.count() } else { self.fed_at(self.tokens.len()) }
     }
 
-    /// The index among the fed tokens of one that the grammar reads.
+    /// The index, among the fed tokens, of a token that the grammar reads.
     pub(super) fn fed_at(&self, index: usize) -> usize {
         self.spelling.fed_span(index..index).start
     }
@@ -67,7 +67,7 @@ impl StreamableParser {
         Error::at(kind, self.fed_at(index))
     }
 
-    /// How many messages are complete, those before a checkpoint included.
+    /// The number of complete messages, including those before a checkpoint.
     pub(crate) fn message_count(&self) -> usize {
         self.past.messages + self.messages.len()
     }
@@ -166,8 +166,8 @@ impl StreamableParser {
         self.header()?.content_type
     }
 
-    /// What the last token added to the content: whole characters, or nothing. The deltas of a
-    /// message, joined, are its content.
+    /// What the last token added to the content: whole characters, or nothing. The joined deltas of a message are its
+    /// content.
     pub fn delta(&self) -> Option<&str> {
         match self.delta {
             Delta::None => None,

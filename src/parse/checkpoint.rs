@@ -1,8 +1,8 @@
-//! What a parser needs to continue, without what it has read: its size does not grow with the tokens.
+//! What a parser needs to continue, without its past input, so the size does not grow with the tokens.
 //!
-//! Complete messages are counted. Of the open one the header stays, but not its text; of the tokens those that a
-//! later one may still read: of an open header all, of content at most those that are held back or hold a part of a
-//! character. Checkpoints come from clients, so nothing of them is believed.
+//! Complete messages are only counted. The open message keeps its header, but not its text. Of the tokens, those stay
+//! that may be read again: all of an open header, and of content at most those that are held back or contain part of a
+//! character. Checkpoints come from clients, so everything in them is checked.
 
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +21,7 @@ pub(crate) struct Checkpoint {
     stop_token: Option<u32>,
     /// Whether the events of the prefill wait for the first `feed`.
     is_unasked: bool,
-    /// The tokens that the grammar holds, how many were fed before these, and how many in all.
+    /// The tokens that the grammar holds, the number fed before these, and the number of all.
     tokens: Vec<u32>,
     before: usize,
     fed: usize,
@@ -32,11 +32,11 @@ pub(crate) struct Checkpoint {
     spelled: Vec<(u8, usize)>,
 }
 
-/// A character has at most four bytes, of which the last token has one.
+/// A character has at most four bytes, and its last token has at least one of them.
 const OF_A_CHARACTER: usize = 3;
 
 impl StreamableParser {
-    /// Where the parser is. Of events that no call has returned those of the prefill are kept.
+    /// The parser's position. Of the events that no call has returned, only the prefill's are kept.
     pub(crate) fn checkpoint(&self) -> Checkpoint {
         let mut state = self.state.clone();
         let held = self.held(&mut state);
@@ -55,7 +55,7 @@ impl StreamableParser {
         }
     }
 
-    /// The first token that may still be read. The indices of the state count from there.
+    /// The first token that may still be read; the state's indices count from there.
     fn held(&self, state: &mut State) -> usize {
         let end = self.tokens.len();
         match state {
@@ -77,11 +77,11 @@ impl StreamableParser {
         }
     }
 
-    /// Continues from a checkpoint. The options are those that this parser was made with, and it is at its beginning.
+    /// Continues from a checkpoint. This parser has the same options, and is at its beginning.
     ///
     /// # Errors
     ///
-    /// [`InvalidState`](crate::ErrorKind::InvalidState) for what is not a checkpoint of such a parser.
+    /// [`InvalidState`](crate::ErrorKind::InvalidState) if this is not a checkpoint of such a parser.
     pub(crate) fn resume(&mut self, from: Checkpoint) -> Result<()> {
         check(&[("is_unasked", !from.is_unasked || self.has_events())])?;
         from.check(self.strict, self.spelling.is_read)?;

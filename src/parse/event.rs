@@ -7,8 +7,8 @@ use crate::repair::RepairKind;
 
 /// One thing that happened in the stream.
 ///
-/// The spans of the events, in order, cover every token that was fed exactly once. A [`Repair`]
-/// with an index is the exception, and one of [`RepairKind::SpelledMarker`]: it lies inside other spans.
+/// The spans of the events, in order, cover every token that was fed exactly once. The exception are [`Repair`]s with
+/// an index or of the kind [`RepairKind::SpelledMarker`], which lie inside other spans.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event {

@@ -50,7 +50,7 @@ impl StreamableParser {
         match token {
             special::MESSAGE => self.end_header(index),
             special::START if header.begin == Begin::Given && header.from == index => {
-                // The tokens begin with `<|start|>` although a role was given: the header names its own.
+                // The tokens begin with `<|start|>` although a role was given: the header names its own author.
                 header.begin = Begin::Start;
                 if !self.strict {
                     self.given_role = None;
@@ -73,8 +73,8 @@ impl StreamableParser {
         }
     }
 
-    /// `<|start|>` inside a header: what the header says is read as by lenient parsing, and a new one begins.
-    /// If the new one names no author, it has the author of the first: 0.0.8 read both as one header.
+    /// `<|start|>` inside a header: the header is read as in lenient parsing, and a new one begins. If the new one
+    /// names no author, it has the author of the first: 0.0.8 read both as one header.
     fn start_over(&mut self, index: usize) {
         let State::Header(header) = self.take_state() else { return };
         self.words.split(self.tokenizer, &self.tokens[header.body()..index]);
@@ -100,7 +100,7 @@ impl StreamableParser {
         self.words.split(self.tokenizer, &self.tokens[header.body()..index]);
         match header::read(&self.words, self.given(&header)) {
             Ok(read) => self.open(header.from, index, read),
-            // 0.0.8 read it as a part of another, and may have raised nothing.
+            // 0.0.8 read it as part of another header, and may not have raised an error.
             Err(_) if header.begin == Begin::StartOver => self.read_leniently(&header, index),
             Err(error) => return Err(error.at_token(self.fed_at(index))),
         }
@@ -175,7 +175,7 @@ impl StreamableParser {
         true
     }
 
-    /// How many of these tokens are certain to be content.
+    /// The number of these tokens that are certain to be content.
     pub(super) fn content_run(&self, tokens: &[u32]) -> usize {
         match &self.state {
             State::Content(open) if open.held_from.is_none() && !self.spelling.is_read => {

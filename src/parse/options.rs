@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::header::Prefill;
 use crate::options::options;
 
-/// How to parse, as `openai-harmony` 0.0.8 has it. [`ParserOptions`] has the newer options too.
+/// How to parse: the options of `openai-harmony` 0.0.8. [`ParserOptions`] has the newer ones, too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ParseOptions {
     /// Whether malformed tokens are an error, the default, or are repaired and reported.
@@ -34,8 +34,8 @@ options! {
     pub struct ParserOptions {
         /// Whether malformed tokens are an error, the default, or are repaired and reported.
         pub strict: bool = true,
-        /// The tools that the model was offered, by full or short names (`functions.bash`, `bash`,
-        /// `python`). Lenient parsing uses them to recognise calls; strict parsing does not use them.
+        /// The tools that the model was offered, by full or short names (`functions.bash`, `bash`, `python`). Lenient
+        /// parsing recognises calls by them; strict parsing ignores them.
         pub tools: Vec<String>
             => with_tools(tools: impl IntoIterator<Item = impl Into<String>>)
                 tools.into_iter().map(Into::into).collect(),
@@ -43,8 +43,8 @@ options! {
         /// after it.
         pub prefill: Option<Prefill>
             => with_prefill(prefill: Prefill) Some(prefill),
-        /// Whether lenient parsing reads markers that ordinary tokens spell, as fine-tuned models write them, and
-        /// reports each. Then no message can have a marker in its text. Strict parsing never reads them.
+        /// Whether lenient parsing reads markers spelled by ordinary tokens, which fine-tuned models write, and reports
+        /// each. No text can then contain a marker. Strict parsing never reads them.
         ///
         /// ```
         /// use openai_harmony::chat::Role;

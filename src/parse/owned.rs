@@ -3,7 +3,7 @@
 use super::stream::StreamableParser;
 use crate::error::Result;
 
-/// 0.0.8's accessors, which copy what they return. Those that borrow have shorter names.
+/// 0.0.8's accessors, which copy what they return. The borrowing ones have shorter names.
 impl StreamableParser {
     /// A copy of [`Self::content`].
     ///
@@ -44,7 +44,7 @@ impl StreamableParser {
     ///
     /// None: the state consists of texts and numbers.
     pub fn state_json(&self) -> Result<String> {
-        // Numbers and texts only: writing them as JSON cannot fail.
+        // Only numbers and texts: writing them as JSON cannot fail.
         Ok(serde_json::to_string(&self.state_data()).unwrap_or_default())
     }
 }

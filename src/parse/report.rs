@@ -1,6 +1,6 @@
-//! Events, recorded while they happen.
+//! Events, recorded as they happen.
 //!
-//! The grammar's spans become those of the fed tokens here.
+//! Here the grammar's spans are mapped to the fed tokens.
 
 use std::ops::Range;
 
@@ -48,7 +48,7 @@ impl StreamableParser {
         }
     }
 
-    /// Reports text of the message that is complete next.
+    /// Reports text of the message that will be completed next.
     pub(super) fn report_delta(&mut self, span: Range<usize>, text: String) {
         if self.recording {
             let (span, index) = (self.spelling.fed_span(span), self.message_count());

@@ -1,8 +1,8 @@
 //! A parser as bytes, to resume it in another process.
 //!
-//! The state is what went in: the options and the tokens. Taking the parser up parses them again, which leaves nothing
-//! of the inside in the format but what events have reported of the open message. A checkpoint instead has the inside,
-//! since only that does not grow: at 30,000 tokens it takes a hundredth of the bytes and of the time.
+//! The saved state is the input: the options and the tokens. Resuming parses them again, so the format contains no
+//! internal state except how much of the open message events have reported. A checkpoint contains the internal state
+//! instead, which does not grow: at 30,000 tokens it takes a hundredth of the bytes and of the time.
 
 use serde::{Deserialize, Serialize};
 
@@ -39,7 +39,8 @@ enum Read {
         is_finished: bool,
         /// Whether the events of the prefill wait for the first `feed`.
         is_unasked: bool,
-        /// Of the open message, how many bytes of its text are in events, and the first token that is in none.
+        /// For the open message, the number of bytes of its text that events have reported, and the first token that no
+        /// event has.
         reported: Option<(usize, usize)>,
     },
     /// Only where it is.
@@ -47,9 +48,9 @@ enum Read {
 }
 
 impl StreamableParser {
-    /// The parser as bytes, from which [`Self::from_bytes`] resumes it, in this process or in another. They are JSON,
-    /// some 8 bytes for each token, and have a version; tokens are not encrypted. Those of a parser that was continued from
-    /// a [checkpoint](Self::to_checkpoint) are another checkpoint.
+    /// The parser as bytes, from which [`Self::from_bytes`] resumes it, in this process or in another. They are
+    /// unencrypted JSON with a version, about 8 bytes per token. A parser that was resumed from a
+    /// [checkpoint](Self::to_checkpoint) gives another checkpoint.
     ///
     /// # Errors
     ///
@@ -71,9 +72,9 @@ impl StreamableParser {
         })
     }
 
-    /// Like [`Self::to_bytes`], but only what it takes to continue: some hundred bytes and a few microseconds, however
-    /// much was read. Later events are the same. Messages, repairs, tokens and text from before are not in the parser
-    /// that [`Self::from_bytes`] makes of it; spans and indices count them.
+    /// Like [`Self::to_bytes`], but only what is needed to continue: a few hundred bytes and microseconds, however much
+    /// was read. Later events are the same. The parser that [`Self::from_bytes`] restores lacks earlier messages,
+    /// repairs, tokens and text, though its spans and indices count them.
     ///
     /// # Errors
     ///

@@ -1,8 +1,8 @@
 //! Markers that ordinary tokens spell: `<`, `|`, `end`, `|`, `>`. Fine-tuned models write them.
 //!
-//! The grammar reads the marker's id instead of the tokens that spell it. Of a token that has a part of a marker and
-//! other text, it reads that text as tokens of single bytes, which all exist. So its tokens are not those that were
-//! fed, and `Spelling::fed_span` leads back.
+//! The grammar reads the marker's id instead of the tokens that spell it. If a token contains part of a marker and
+//! other text, the grammar reads that text as single-byte tokens, which all exist. So its tokens differ from the fed
+//! ones; `Spelling::fed_span` maps them back.
 
 use super::event::Repair;
 use super::stream::StreamableParser;
@@ -10,7 +10,7 @@ use crate::repair::RepairKind;
 use crate::tokenizer::Tokenizer;
 
 impl StreamableParser {
-    /// Takes a token that may spell a part of a marker. Strict parsing never comes here, so nothing is an error.
+    /// Takes a token that may spell a part of a marker. Only lenient parsing calls this, so nothing is an error.
     pub(super) fn spell(&mut self, token: u32) {
         let is_text = !self.tokenizer.is_special_token(token);
         let bytes = self.tokenizer.token_bytes(token).filter(|_| is_text).unwrap_or_default();
@@ -42,7 +42,7 @@ impl StreamableParser {
             Some(_) => self.spelling.held.push((byte, reach)),
             None => {
                 self.release_spelled();
-                // Only the first byte of a marker is `<`, so nothing else of what was held begins one.
+                // Only the first byte of a marker is `<`, so no other held byte begins one.
                 match byte {
                     b'<' => self.spelling.held.push((byte, reach)),
                     _ => self.read_spelled(Tokenizer::byte_token(byte), reach),

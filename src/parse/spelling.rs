@@ -1,4 +1,4 @@
-//! What was fed, where markers may be spelled by ordinary tokens: `spelled` reads them.
+//! The fed tokens, if markers may be spelled by ordinary tokens; `spelled` reads these.
 
 use std::ops::Range;
 
@@ -19,15 +19,16 @@ const MARKERS: [(&str, u32); 8] = [
 /// What was fed, where markers may be spelled.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Spelling {
-    /// Whether markers may be spelled; without that nothing is recorded here.
+    /// Whether markers may be spelled; otherwise nothing is recorded here.
     pub(super) is_read: bool,
-    /// All tokens that were fed, since a checkpoint if there was one.
+    /// All fed tokens, since the last checkpoint if there was one.
     pub(super) fed: Vec<u32>,
     /// How many were fed before these.
     pub(super) fed_before: usize,
-    /// How many fed tokens come before the first token that the grammar holds.
+    /// The number of fed tokens before the first token that the grammar holds.
     pub(super) before: usize,
-    /// For each token of the grammar, how many fed tokens reach up to its end. What begins in a token has all of it.
+    /// For each token of the grammar, the number of fed tokens up to its end. A span that begins inside a fed token has
+    /// all of that token.
     pub(super) reach: Vec<usize>,
     /// The beginning of a marker, each byte with its reach. Nothing else is held back.
     pub(super) held: Vec<(u8, usize)>,
@@ -42,7 +43,7 @@ impl Spelling {
         *self = Self::new(self.is_read);
     }
 
-    /// How many tokens were fed, where markers may be spelled.
+    /// The number of fed tokens, if markers may be spelled.
     pub(super) fn count(&self) -> usize {
         self.fed_before + self.fed.len()
     }
@@ -51,7 +52,7 @@ impl Spelling {
         !self.held.is_empty()
     }
 
-    /// The fed tokens of a span of the grammar's tokens. What is adjacent stays adjacent.
+    /// The fed tokens of a span of the grammar's tokens. Adjacent spans stay adjacent.
     pub(super) fn fed_span(&self, span: Range<usize>) -> Range<usize> {
         if !self.is_read {
             return self.before + span.start..self.before + span.end;
@@ -60,14 +61,14 @@ impl Spelling {
         reach(span.start)..reach(span.end)
     }
 
-    /// The marker that begins with what is held and this byte.
+    /// The marker that begins with the held bytes and this one.
     pub(super) fn marker(&self, next: u8) -> Option<(&'static str, u32)> {
         let bytes = || self.held.iter().map(|(byte, _)| *byte).chain([next]);
         let begins = |name: &str| name.bytes().take(self.held.len() + 1).eq(bytes());
         MARKERS.into_iter().find(|(name, _)| begins(name))
     }
 
-    /// Whether these bytes have a part of a marker, as far as is known.
+    /// Whether these bytes contain part of a marker, as far as is known.
     pub(super) fn is_part(&self, bytes: &[u8]) -> bool {
         let continues = || bytes.first().is_some_and(|&first| self.marker(first).is_some());
         bytes.contains(&b'<') || (self.is_holding() && continues())
@@ -79,7 +80,7 @@ mod tests {
     use super::MARKERS;
     use crate::tokenizer::Tokenizer;
 
-    /// So no token adds text to a message, completes it and adds text to the next one: its delta is of one message.
+    /// So no token adds text to two messages: its delta belongs to one.
     #[test]
     fn no_token_spells_a_marker_alone() {
         let tokenizer = Tokenizer::o200k_harmony();

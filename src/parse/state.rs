@@ -52,7 +52,7 @@ pub struct HeaderData<'a> {
     pub content_type: Option<&'a str>,
 }
 
-/// How many tokens of text that may be a header are held back: between messages, after a header's
+/// The most tokens held back because they may be a header: between messages, after a header's
 /// fields, and after a `<|channel|>` inside content. A header rarely has more than ten tokens.
 pub(super) const HELD_AT_MOST: usize = 32;
 
@@ -72,7 +72,7 @@ pub(super) struct HeaderState {
     #[serde(skip)]
     pub(super) from: usize,
     pub(super) begin: Begin,
-    /// At how many tokens lenient parsing checks whether this can still be a header.
+    /// The number of tokens at which lenient parsing checks whether this can still be a header.
     pub(super) next_check: usize,
     /// The first id that does not exist: the header cannot be read. Only in strict parsing.
     pub(super) unknown: Option<u32>,
@@ -142,7 +142,7 @@ pub(super) struct OpenMessage {
     pub(super) headerless: bool,
 }
 
-/// What came before a checkpoint, and is not held.
+/// Counts of what came before a checkpoint and is no longer held.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Past {
     /// Whether there was a checkpoint.
@@ -151,7 +151,7 @@ pub(super) struct Past {
     pub(super) messages: usize,
     /// What ended the last of them.
     pub(super) stop_token: Option<u32>,
-    /// How many of the tokens that the grammar holds were fed before the checkpoint.
+    /// How many of the grammar's held tokens were fed before the checkpoint.
     pub(super) held: usize,
 }
 

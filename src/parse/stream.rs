@@ -11,10 +11,10 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::header::{self, Given, Prefill, Tools, Words};
 use crate::tokenizer::Tokenizer;
 
-/// Parses tokens to messages while they arrive.
+/// Parses tokens into messages while they arrive.
 ///
-/// The cost of a call depends only on the tokens that it is given, not on the length of the stream,
-/// and the cost of an accessor only on what it returns.
+/// The cost of a call depends only on the tokens passed to it, not on the length of the stream; the cost of an accessor
+/// depends only on what it returns.
 ///
 /// ```
 /// use openai_harmony::chat::Role;
@@ -40,13 +40,13 @@ pub struct StreamableParser {
     pub(super) tools: Arc<Tools>,
     /// The role that the parser was made with.
     pub(super) first_role: Option<Role>,
-    /// The role that it began with: that one, or the one that `reset` was given.
+    /// The initial role: the constructor's, or the one passed to `reset`.
     pub(super) begun: Option<Role>,
-    /// Before which tokens `process_eos` was called, though more followed.
+    /// The token indices before which `process_eos` was called although more tokens followed.
     pub(super) ends: Vec<usize>,
     /// The part of the first message, beyond its role, that is in the prompt.
     pub(super) prefill: Option<Prefill>,
-    /// The role of the next header, where the caller knows it.
+    /// The role of the next header, if the caller knows it.
     pub(super) given_role: Option<Role>,
     /// The tokens that the grammar reads: those that were fed, unless they spell markers.
     pub(super) tokens: Vec<u32>,
@@ -54,7 +54,7 @@ pub struct StreamableParser {
     pub(super) state: State,
     pub(super) words: Words,
     pub(super) messages: Vec<Message>,
-    /// What came before a checkpoint, and is not held.
+    /// What came before a checkpoint and is no longer held.
     pub(super) past: Past,
     /// For each message, what ended it.
     pub(super) stop_tokens: Vec<Option<u32>>,
@@ -148,8 +148,8 @@ impl StreamableParser {
         }
     }
 
-    /// Resets the parser to its beginning and keeps its memory: for `role`, or for the role that
-    /// it was made with. The options and the prefill stay.
+    /// Resets the parser and keeps its memory. The next stream has this `role`, or the parser's original one. The
+    /// options and the prefill stay.
     pub fn reset(&mut self, role: Option<Role>) {
         self.tokens.clear();
         self.spelling.clear();
@@ -217,9 +217,8 @@ impl StreamableParser {
     ///
     /// # Errors
     ///
-    /// As [`Self::process`], at the first token that is not allowed, whose index the error has. The
-    /// tokens after it are not consumed. The events before it are kept: the next call returns them
-    /// first, and `feed(&[])` returns them now.
+    /// As [`Self::process`], at the first token that is not allowed; the error has its index. The tokens after it are
+    /// not consumed. The events before it are kept: the next call returns them first, and `feed(&[])` returns them now.
     ///
     /// ```
     /// # use openai_harmony::chat::Role;
@@ -279,13 +278,13 @@ impl StreamableParser {
         }
     }
 
-    /// Parses tokens, recording events only if that is on.
+    /// Parses tokens; records events only if that is enabled.
     ///
-    /// Most tokens are content. Runs of content are decoded at once, which halves the instructions
-    /// for a conversation of 102 messages (callgrind).
+    /// Most tokens are content, and runs of content are decoded at once, which halves the instructions for a
+    /// conversation of 102 messages (callgrind).
     pub(crate) fn advance(&mut self, mut tokens: &[u32]) -> Result<()> {
         while let [token, rest @ ..] = tokens {
-            // The last token by itself: it decides the delta.
+            // The last token is parsed separately: it decides the delta.
             let run = self.content_run(tokens).saturating_sub(1);
             if run > 0 {
                 self.push_run(&tokens[..run]);

@@ -1,13 +1,13 @@
 //! Text from which an engine removed the special tokens: `analysisI must add.assistantfinal4`.
 //!
-//! Engines that decode without special tokens join headers and contents, and nothing marks where
-//! one ends. Still, a role before a channel, or a channel before `to=`, shows a header; and so does the recipient of a
-//! known tool before a value, or after a role. So the result is a guess, for text whose tokens are lost.
+//! Engines that decode without special tokens join headers and contents, and nothing marks where one ends. Still, a
+//! role before a channel, or a channel before `to=`, shows a header, as does the recipient of a known tool before a
+//! value or after a role. So the result is a guess, for text whose tokens are lost.
 
 use crate::chat::{ANALYSIS, Author, CHANNELS, FINAL, Message, Role};
 use crate::header::{CONTENT_TYPES, TO, Tools};
 
-/// No tool's name has more characters. That they are limited keeps reading linear in the text.
+/// Tool names are shorter. The limit keeps reading linear in the text.
 const LONGEST_NAME: usize = 256;
 
 /// Reads the messages of a text without special tokens. All text is in a message's content or in
@@ -126,7 +126,7 @@ fn fields<'t>(text: &'t str, tools: &Tools) -> Option<(Message, &'t str)> {
     Some((Message { author, recipient, content: Vec::new(), channel, content_type }, rest))
 }
 
-/// The name after `to=`. Of a known tool it is the tool's own, and what is glued to it is left.
+/// The name after `to=`. A known tool gets its own spelling, and text glued to the name is left.
 fn take_recipient(text: &mut &str, tools: &Tools) -> Option<String> {
     let name = text.trim_start_matches(' ').strip_prefix(TO)?;
     let is_end = |c: char| c.is_whitespace() || c == '{' || c == '[';

@@ -5,14 +5,13 @@ use std::ops::Range;
 use super::AsMessage;
 use crate::chat::Role;
 
-/// A conversation as exchanges: each begins where the assistant, or a tool, is followed by messages of others,
-/// of which one is the user's. A message of the system or the developer in front of that belongs to the exchange
-/// that it is about.
+/// A conversation as exchanges. An exchange begins where messages of others, among them a user's, follow the assistant
+/// or a tool. System and developer messages before the user's belong to the same exchange.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ExchangeRanges {
-    /// The messages of the system and the developer in front of the first exchange.
+    /// The system and developer messages before the first exchange.
     pub(crate) head: Range<usize>,
-    /// The messages of each exchange, of which the first may have no user.
+    /// The messages of each exchange; the first may have no user message.
     pub(crate) exchanges: Vec<Range<usize>>,
 }
 

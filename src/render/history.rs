@@ -58,7 +58,7 @@ pub(crate) fn is_analysis(message: &impl AsMessage) -> bool {
     message.is_on(ANALYSIS)
 }
 
-/// A thought. Calls and results of tools are not thoughts, on any channel; what is addressed to everybody is no call.
+/// Whether this is a thought. Calls and results are never thoughts; a message to everybody is not a call.
 fn is_thought(message: &impl AsMessage) -> bool {
     let header = message.header();
     header.role == Role::Assistant

@@ -1,5 +1,5 @@
-//! Pre-encoded literals: the roles and channels that nearly all headers have, encoded once. 102
-//! messages take a twentieth fewer instructions.
+//! Pre-encoded literals: the roles and channels of nearly all headers, encoded once. Rendering 102
+//! messages takes 5 % fewer instructions.
 
 use std::sync::LazyLock;
 

@@ -47,11 +47,11 @@ pub enum RenderEnd<'a> {
     None,
     /// The beginning of the next message, which the model completes.
     Completion(Role),
-    /// The same, and more of the next message, which the model then continues. The header has the
-    /// style of the others. A prefill without field or text writes nothing more.
+    /// The same, and a prefill of the next message, which the model then continues. Its header has the same style as
+    /// the others. An empty prefill writes nothing more.
     Prefill(Role, &'a Prefill),
-    /// Nothing, but if the last message is the assistant's on `final`, it ends with `<|return|>`,
-    /// as the model itself ends it.
+    /// Nothing; but if the last message is the assistant's on `final`, it ends with `<|return|>`, as the model itself
+    /// ends it.
     Training,
 }
 
@@ -63,15 +63,13 @@ pub enum RenderEnd<'a> {
 pub struct Rendered {
     /// The tokens.
     pub tokens: Vec<TokenId>,
-    /// One span for each message that was rendered, in their order, and one for what an
-    /// [`RenderEnd`] begins.
+    /// One span for each rendered message, in order, and one for the message that a [`RenderEnd`] begins.
     pub spans: Vec<MessageSpan>,
     /// Who speaks in each of them.
     pub(crate) speakers: Vec<Speaker>,
 }
 
-/// Who speaks in a message that was rendered. The tokens do not have it: a tool may be named
-/// `assistant`.
+/// The speaker of a rendered message. It cannot be read from the tokens: a tool may be named `assistant`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(missing_docs, reason = "their names say it")]
 pub struct Speaker {
@@ -80,7 +78,7 @@ pub struct Speaker {
     pub channel: Option<Cow<'static, str>>,
 }
 
-/// Renders the messages that the config does not drop, and the ending, after the tokens that are there.
+/// Appends the messages that the config does not drop, and the ending.
 ///
 /// # Errors
 ///
@@ -103,7 +101,7 @@ pub fn conversation<'a, M: AsMessage + 'a>(
             write_beginning(role, &Prefill::new(), config, &mut sink);
         }
         (RenderEnd::Prefill(role, prefill), _) => {
-            // Even without `validate`: the parser is given the same prefill and must read the same.
+            // Checked even without `validate`: the parser gets the same prefill, and must read the same header.
             prefill.check()?;
             write_beginning(role, prefill, config, &mut sink);
         }
@@ -124,7 +122,7 @@ pub(crate) fn all_messages<'a, M: AsMessage + 'a>(
     Ok(sink.rendered)
 }
 
-/// Renders one message, after the tokens that are there.
+/// Appends one message.
 ///
 /// # Errors
 ///
@@ -145,7 +143,7 @@ pub(crate) fn ends_in_answer(last: Option<&impl AsMessage>) -> bool {
     last.is_some_and(|message| message.is_from(Role::Assistant) && message.is_on(FINAL))
 }
 
-/// How many tokens `<|start|>` and a role are, which a prompt ends with.
+/// The number of tokens in `<|start|>` and a role, with which a prompt ends.
 pub(crate) fn beginning_len(role: Role) -> usize {
     1 + literals::role(role).len()
 }

@@ -5,8 +5,7 @@ use crate::header::HeaderStyle;
 use crate::options::options;
 use crate::typescript::ToolSchemaStyle;
 
-/// How to render a conversation, as `openai-harmony` 0.0.8 has it. [`RenderConfig`] has the newer
-/// options too.
+/// How to render a conversation: the options of `openai-harmony` 0.0.8. [`RenderConfig`] has the newer ones, too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct RenderConversationConfig {
     /// Which thoughts are rendered: if true, the default,
@@ -20,12 +19,11 @@ impl Default for RenderConversationConfig {
     }
 }
 
-/// How to render a single message, as `openai-harmony` 0.0.8 has it. [`RenderConfig`] has the newer
-/// options too.
+/// How to render a single message: the options of `openai-harmony` 0.0.8. [`RenderConfig`] has the newer ones, too.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct RenderOptions {
-    /// Whether the conversation of the message has function tools. If so, a system message states that
-    /// calls of them go to `commentary`.
+    /// Whether the message's conversation has function tools. If so, a system message states that their calls go to
+    /// `commentary`.
     pub conversation_has_function_tools: bool,
 }
 
@@ -44,8 +42,7 @@ options! {
     /// ```
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub struct RenderConfig {
-        /// Which of the assistant's earlier thoughts are rendered. It does not apply to a message that is
-        /// rendered by itself.
+        /// Which of the assistant's earlier thoughts are rendered. It does not apply to a single message.
         pub thoughts: ThoughtPolicy => with_thoughts,
         /// Whether the conversation has function tools, which a system message then states. If this is
         /// false, a conversation has them if one of its own messages declares some.

@@ -1,8 +1,8 @@
-//! The messages of a conversation, each rendered once: how many tokens some of its exchanges have, which of them fit into
-//! a limit, and examples to train on, put together of them.
+//! The messages of a conversation, each rendered once, to count the tokens of some exchanges, to find those that fit
+//! into a limit, and to assemble training examples.
 //!
-//! The tokens of a message are the same wherever it is. With an example for each exchange, rendering
-//! every example anew would encode a message as often as there are exchanges after it.
+//! The tokens of a message are the same wherever it is. With an example for each exchange, rendering every example
+//! again would encode a message once for each exchange after it.
 
 use std::ops::Range;
 
@@ -18,15 +18,15 @@ pub(crate) struct Pieces<'m, M> {
     messages: &'m [M],
     pub(crate) exchanges: ExchangeRanges,
     thoughts: ThoughtPolicy,
-    /// All messages, whatever the policy, as they are where only the head declares functions.
+    /// All messages, whatever the policy, as rendered if only the head declares functions.
     all: Rendered,
-    /// The same where an exchange declares functions, and the head none: the system message has more.
+    /// The same if an exchange declares functions and the head does not: the system message then has one more line.
     with_functions: Option<Rendered>,
     /// `least[n]`: a lower bound of the tokens of the head and the first `n` exchanges.
     least: Vec<usize>,
 }
 
-/// What is rendered of the head and some exchanges.
+/// The rendered messages of the head and some exchanges.
 pub(crate) struct Selection<'p> {
     all: &'p Rendered,
     /// The messages that the policy keeps, by their indices.
@@ -60,7 +60,7 @@ impl<'m, M: AsMessage> Pieces<'m, M> {
         Ok(Self { messages, exchanges, thoughts: config.thoughts, all, with_functions, least })
     }
 
-    /// The head and a range of exchanges. Costs a look at each of their messages.
+    /// Selects the head and a range of exchanges, in linear time in their messages.
     pub(crate) fn select(&self, exchanges: Range<usize>) -> Selection<'_> {
         let range = self.exchanges.messages(exchanges);
         let head = self.exchanges.head.clone();
@@ -81,23 +81,22 @@ impl<'m, M: AsMessage> Pieces<'m, M> {
         }
     }
 
-    /// As many of the last exchanges before `end` as fit beside the head, but not all of them; none if not even one
-    /// does. More exchanges in front are more tokens, so that few numbers need be tried.
+    /// The number of last exchanges before `end` that fit together with the head, but never all of them; 0 if not even
+    /// one fits. More exchanges have more tokens, so a binary search finds it.
     pub(crate) fn last_exchanges(&self, end: usize, max_tokens: usize) -> Range<usize> {
         let last = |count: usize| end - count..end;
         let fits = |count| self.select(last(count)).tokens <= max_tokens;
         last(largest(end.saturating_sub(1), fits))
     }
 
-    /// Whether the head and the exchanges before `end` have more tokens than that, as far as is known
-    /// without a look at each message.
+    /// Whether the lower bound shows that the head and the exchanges before `end` have more tokens than that.
     pub(crate) fn surely_exceeds(&self, end: usize, max_tokens: usize) -> bool {
         self.least[end] > max_tokens
     }
 }
 
 impl Selection<'_> {
-    /// Puts it together, as an example to train on ends.
+    /// Joins the pieces into a training example, with its ending.
     pub(crate) fn rendered(&self) -> Rendered {
         let mut tokens = Vec::with_capacity(self.tokens);
         let mut spans = Vec::with_capacity(self.kept.len());
@@ -121,7 +120,7 @@ impl Selection<'_> {
     }
 }
 
-/// Counts the tokens that are rendered wherever the conversation ends, with the head and each number of exchanges.
+/// Counts, for the head and each number of exchanges, the tokens that are rendered wherever the conversation ends.
 fn least_tokens<M: AsMessage>(
     messages: &[M],
     exchanges: &ExchangeRanges,
@@ -130,7 +129,7 @@ fn least_tokens<M: AsMessage>(
 ) -> Vec<usize> {
     let mut is_sure = vec![false; messages.len()];
     if thoughts == ThoughtPolicy::DropBeforeFirstFinal {
-        // What it drops of a part may be kept in the whole.
+        // A message dropped from a part may be kept in the whole conversation.
         for (message, is_sure) in messages.iter().zip(&mut is_sure) {
             *is_sure = !history::is_analysis(message);
         }
@@ -156,7 +155,7 @@ fn length(all: &Rendered, index: usize) -> usize {
     span.end - span.start
 }
 
-/// The largest number up to `most` that fits, where all smaller ones do, too; 0 if 1 does not.
+/// The largest number up to `most` that fits, if all smaller ones do, too; 0 if 1 does not.
 fn largest(most: usize, mut fits: impl FnMut(usize) -> bool) -> usize {
     let (mut fitting, mut too_large, mut next) = (0, most + 1, 1);
     while fitting + 1 < too_large {

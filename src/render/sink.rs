@@ -13,7 +13,7 @@ use crate::typescript::Budget;
 pub(super) struct TokenSink {
     tokenizer: Tokenizer,
     pub(super) rendered: Rendered,
-    /// What is left for the text of tools, all messages together.
+    /// The remaining budget for the text of tools in all messages.
     tool_budget: Budget,
 }
 

@@ -55,11 +55,11 @@ fn write_channels(config: &ChannelConfig, has_function_tools: bool, blocks: &mut
     }
 }
 
-/// The last line of a system message, where the conversation has function tools.
+/// The last line of a system message, if the conversation has function tools.
 const FUNCTIONS_LINE: &str = "Calls to these tools must go to the commentary channel: 'functions'.";
 
-/// Whether the system message at the beginning lacks the line about function tools, and would have it if the
-/// conversation declared some. Others may be the model's own.
+/// Whether the leading system message lacks the line about function tools, and would get it if the conversation
+/// declared some. Later system messages may be the model's own.
 pub(crate) fn must_announce_function_tools(messages: &[&Message]) -> bool {
     messages.first().is_some_and(|system| lists_channels(system) && !has_functions_line(system))
         && !messages.iter().any(|message| has_function_tools(*message))

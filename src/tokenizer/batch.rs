@@ -44,8 +44,8 @@ impl Default for TokenBatch {
 }
 
 impl TokenBatch {
-    /// A batch of these arrays. There is one offset more than there are texts. `None` where offsets do
-    /// not ascend, or go beyond the tokens.
+    /// A batch of these arrays, with one offset more than there are texts. `None` if the offsets do not ascend or
+    /// exceed the tokens.
     ///
     /// ```
     /// use openai_harmony::tokenizer::TokenBatch;
@@ -64,8 +64,7 @@ impl TokenBatch {
         &self.tokens
     }
 
-    /// Where each text begins among the tokens, and the end of the last: one more than there are
-    /// texts.
+    /// The token index where each text begins, and the end of the last: one more than there are texts.
     pub fn offsets(&self) -> &[usize] {
         &self.offsets
     }
@@ -96,7 +95,7 @@ impl TokenBatch {
         self.offsets.windows(2).map(|ends| &self.tokens[ends[0]..ends[1]])
     }
 
-    /// Adds what follows. The tokens after the last offset of either belong to a text that continues in the next.
+    /// Appends the next batch. Tokens after the last offset of a batch belong to a text that continues in the next one.
     #[doc(hidden)]
     pub fn append(&mut self, later: &Self) {
         let before = self.tokens.len();
@@ -106,8 +105,8 @@ impl TokenBatch {
 }
 
 impl Tokenizer {
-    /// Encodes many texts by the rules of [`encode`](Self::encode), on as many threads, or on all
-    /// cores, which share the work on long texts, too. The result does not depend on the threads.
+    /// Encodes many texts by the rules of [`encode`](Self::encode), on the given number of threads or on all cores,
+    /// which also share long texts. The result does not depend on the threads.
     ///
     /// ```
     /// use openai_harmony::tokenizer::{SpecialSet, Tokenizer};
@@ -126,7 +125,7 @@ impl Tokenizer {
     ///
     /// # Errors
     ///
-    /// Those of [`encode`](Self::encode), of the first text that has one.
+    /// The first error of [`encode`](Self::encode), in the order of the texts.
     pub fn encode_batch<T: AsRef<str> + Sync>(
         &self,
         texts: &[T],
@@ -157,7 +156,7 @@ impl Tokenizer {
             }
             Ok(())
         };
-        // Names that a caller lists may be any strings, in more than one part of a text.
+        // A caller's names may be any strings, and reach across parts of a text.
         let may_divide = !matches!(disallowed, SpecialSet::Names(_));
         let shares = shares(texts.iter().map(AsRef::as_ref), may_divide);
         gather(workers, shares, 1, |batch, share| {
@@ -168,12 +167,12 @@ impl Tokenizer {
         })
     }
 
-    /// The texts of a batch, as [`decode_lossy`](Self::decode_lossy) gives them, on as many threads, or
-    /// on all cores.
+    /// The texts of a batch, as from [`decode_lossy`](Self::decode_lossy), on the given number of threads or on all
+    /// cores.
     ///
     /// # Errors
     ///
-    /// Those of [`decode_lossy`](Self::decode_lossy), of the first text that has one.
+    /// The first error of [`decode_lossy`](Self::decode_lossy), in the order of the texts.
     pub fn decode_batch(
         &self,
         batch: &TokenBatch,
@@ -202,7 +201,7 @@ impl Tokenizer {
     }
 }
 
-/// A text, or a part of a long one whose parts have the tokens of the whole.
+/// A text, or a part of a long one; the parts give the tokens of the whole text.
 #[derive(Clone, Copy)]
 struct Part<'t> {
     text: &'t str,
@@ -212,7 +211,7 @@ struct Part<'t> {
     is_last: bool,
 }
 
-/// Bytes that one thread encodes at a time, some 0.3 ms of work: starting the threads takes a tenth of two such shares.
+/// Bytes that a thread encodes at a time, about 0.3 ms of work: starting the threads takes a tenth of two such shares.
 const SHARE: usize = 1 << 16;
 
 /// The parts of texts, together at least `SHARE` bytes. A long text is in parts of that size, if
@@ -241,7 +240,7 @@ fn shares<'t>(texts: impl Iterator<Item = &'t str>, may_divide: bool) -> Vec<Vec
     shares
 }
 
-/// Where the first part of a text ends: at most at `most`, if the text can be divided before that.
+/// Where the first part of a text ends: at `most` at the latest, if the text can be divided before that.
 fn part_end(text: &str, most: usize) -> usize {
     let (mut searched, mut len) = (0, most);
     while len < text.len() {
@@ -254,14 +253,14 @@ fn part_end(text: &str, most: usize) -> usize {
     text.len()
 }
 
-/// Does the work on items, `at_once` by one thread at a time, and gathers what was made of them, or the first error.
+/// Works on items, `at_once` per thread, and gathers the results, or the first error.
 fn gather<I: Send, T: Default + Send>(
     workers: &Workers,
     items: impl IntoIterator<Item = I>,
     at_once: usize,
     work: impl Fn(&mut T, I) -> Result<(), TextError> + Sync,
 ) -> Result<Vec<T>, TextError> {
-    // What was made of items that follow each other, up to the first that is wrong.
+    // The results of consecutive items, up to the first error.
     let add = |(made, error): &mut (T, Option<TextError>), _, item: I| {
         if error.is_none() {
             *error = work(made, item).err();

@@ -1,7 +1,7 @@
 //! Where a long text can be divided so that its parts, each encoded by itself, give the same tokens.
 //!
-//! No piece of the pattern (see `split`) reaches across any of these offsets, and what is before one ends
-//! in the same pieces whether more text follows or not. Within a piece:
+//! No piece of the pattern (see `split`) reaches across these offsets, and the pieces before one are the same whether
+//! more text follows or not. Within a piece:
 //!
 //! * a space is only first or after white space, so a piece begins at a space after anything else;
 //! * nothing but white space and `/` follows a newline;
@@ -23,7 +23,7 @@ pub fn chunk_end(text: &str, from: usize) -> Option<usize> {
     None
 }
 
-/// Whether a piece ends between two characters whatever is around them.
+/// Whether a piece always ends between two characters, whatever is around them.
 fn is_divided(before: char, after: char) -> bool {
     match after {
         ' ' => !before.is_whitespace(),

@@ -1,9 +1,8 @@
-//! Text to token ids and back: the `o200k_harmony` encoding, exactly as tiktoken has it.
+//! Text to token ids and back: the `o200k_harmony` encoding, with exactly tiktoken's tokens.
 //!
-//! A text is cut into pieces by a pattern (`split`). A piece that was encoded before is found in a
-//! `cache`; any other is encoded by byte pairs (`bpe`). All tables are made by
-//! build.rs from the published vocabulary and lie in the binary as they are used: there is
-//! nothing to load. The time is nearly linear in the text, whatever is in it.
+//! A text is cut into pieces by a pattern (`split`). A piece that was encoded before is found in a `cache`; any other
+//! is encoded by byte pairs (`bpe`). build.rs makes all tables from the published vocabulary; they are in the binary in
+//! the form in which they are used, so nothing is loaded. The time is nearly linear in the text, whatever is in it.
 //!
 //! ```
 //! use openai_harmony::tokenizer::Tokenizer;
@@ -38,7 +37,7 @@ pub use vocabulary::TokenId;
 
 use crate::{ErrorKind, Result};
 
-/// The name that `openai-harmony` 0.0.8 has for [`TokenId`].
+/// 0.0.8's name for [`TokenId`].
 pub type Rank = TokenId;
 
 /// The tokenizer of the harmony models: a handle on static tables, free to copy and to share.
@@ -62,7 +61,7 @@ impl Tokenizer {
         special_names::LAST as usize
     }
 
-    /// Encodes text in which no special token is looked for. Nearly linear in the text.
+    /// Encodes text without looking for special tokens. Nearly linear in the text.
     pub fn encode_ordinary(&self, text: &str) -> Vec<TokenId> {
         let mut tokens = Vec::new();
         self.encode_ordinary_into(text, &mut tokens);
@@ -72,7 +71,7 @@ impl Tokenizer {
     /// Appends to `tokens` what [`encode_ordinary`](Self::encode_ordinary) returns.
     pub fn encode_ordinary_into(&self, text: &str, tokens: &mut Vec<TokenId>) {
         let text = text.as_bytes();
-        // English has some 4.5 bytes per token; where there are fewer the vector grows.
+        // English has about 4.5 bytes per token; with fewer the vector grows.
         tokens.reserve(text.len() / 4 + 1);
         cache::with(|encoder| {
             let (pieces, encoder) = encoder.parts();
@@ -80,9 +79,9 @@ impl Tokenizer {
         });
     }
 
-    /// Encodes text in which the name of every special token is that token.
+    /// Encodes text in which the name of a special token means that token.
     ///
-    /// Only for text that may control the conversation: never for what users or tools wrote.
+    /// Only for text that may control the conversation, never for text from users or tools.
     pub fn encode_with_special_tokens(&self, text: &str) -> Vec<TokenId> {
         let mut tokens = Vec::new();
         self.encode_allowing(text, &SpecialSet::All, &mut tokens);
@@ -137,7 +136,7 @@ impl Tokenizer {
         Ok(())
     }
 
-    /// Each run of text between special tokens is a text of its own.
+    /// Each run of text between special tokens is encoded separately.
     fn encode_allowing(self, text: &str, allowed: &SpecialSet<'_>, tokens: &mut Vec<TokenId>) {
         let mut start = 0;
         while let Some(found) = special::find_allowed(text, start, allowed) {
@@ -148,10 +147,9 @@ impl Tokenizer {
         self.encode_ordinary_into(&text[start..], tokens);
     }
 
-    /// The bytes of a token, a special one's name; `None` for an id that does not exist.
+    /// The bytes of a token, or a special token's name; `None` for an id that does not exist.
     ///
-    /// A token may end or begin in the midst of a character. One read of a table, two for tokens of
-    /// more than 15 bytes.
+    /// A token may begin or end inside a character. One read of a table, two for tokens of more than 15 bytes.
     #[inline]
     pub fn token_bytes(&self, token: TokenId) -> Option<&'static [u8]> {
         vocabulary::token_bytes(token)
@@ -183,17 +181,16 @@ impl Tokenizer {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::InvalidToken`] as [`decode_bytes`](Self::decode_bytes), and
-    /// [`ErrorKind::InvalidUtf8`] where the bytes are not UTF-8, as when the tokens end in the
-    /// midst of a character.
+    /// [`ErrorKind::InvalidToken`] as [`decode_bytes`](Self::decode_bytes), and [`ErrorKind::InvalidUtf8`] if the bytes
+    /// are not UTF-8, for example because the tokens end inside a character.
     pub fn decode_utf8(&self, tokens: impl AsRef<[TokenId]>) -> Result<String> {
         String::from_utf8(self.decode_bytes(tokens)?).map_err(|error| {
             ErrorKind::InvalidUtf8 { valid_up_to: error.utf8_error().valid_up_to() }.into()
         })
     }
 
-    /// The text of the tokens, U+FFFD instead of what is not UTF-8: one for each
-    /// maximal beginning of a character, as the Unicode standard recommends.
+    /// The text of the tokens, with U+FFFD for bytes that are not UTF-8: one for each maximal beginning of a character,
+    /// as the Unicode standard recommends.
     ///
     /// # Errors
     ///
@@ -225,8 +222,8 @@ impl Tokenizer {
         special::by_name(name)
     }
 
-    /// Writes the vocabulary as the file `o200k_base.tiktoken` has it, for tools that want the
-    /// file: 3.6 MB. The writer should be buffered.
+    /// Writes the vocabulary in the form of the file `o200k_base.tiktoken`, for tools that need it: 3.6 MB. The writer
+    /// should be buffered.
     ///
     /// # Errors
     ///

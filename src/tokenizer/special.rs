@@ -29,7 +29,7 @@ const PREFIX: &str = "<|";
 pub enum SpecialSet<'a> {
     /// No special token.
     None,
-    /// Every special token; as the disallowed ones, every one that is not allowed.
+    /// Every special token; as disallowed tokens, every one that is not allowed.
     All,
     /// The tokens with these names.
     Names(&'a [&'a str]),
@@ -102,7 +102,7 @@ pub(super) fn find(text: &str, from: usize) -> Option<SpecialMatch<'_>> {
 
 /// The name that the text begins with.
 fn at_start(text: &str) -> Option<(&str, TokenId)> {
-    // No name is longer than this one, and none contains the suffix but at its end.
+    // No name is longer than this one, and none contains the suffix except at its end.
     const LONGEST: usize = "<|reserved_200000|>".len();
     let inner = text.strip_prefix(PREFIX)?;
     let window = &inner.as_bytes()[..inner.len().min(LONGEST)];

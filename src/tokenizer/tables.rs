@@ -1,13 +1,13 @@
 //! How the tables that build.rs wrote are read: in place, as slices of little-endian numbers.
 
-/// Bytes that begin at a cache line, so that no slot of a table lies across two.
+/// Bytes that begin at a cache line, so that no slot of a table crosses one.
 #[repr(C, align(64))]
 pub(super) struct Aligned<T: ?Sized>(pub(super) T);
 
 /// Declares a static slice over a file of `OUT_DIR`, with the width of its elements in bytes.
 ///
-/// The bytes are in a static and nowhere else: a constant, if only for their number, would put
-/// them into the crate's metadata once more, and the `rlib` would be twice as large.
+/// The bytes are only in a static: a constant, even one for their number, would put them into the
+/// crate's metadata again and double the size of the `rlib`.
 macro_rules! table {
     ($(#[$meta:meta])* $name:ident, $width:literal, $file:literal) => {
         $(#[$meta])*

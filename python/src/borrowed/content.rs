@@ -5,7 +5,7 @@ use crate::text::BorrowedText;
 use openai_harmony::chat::{ChannelConfig, ReasoningEffort, ResponseFormat};
 use openai_harmony::machinery::{AsTools, DeveloperFields, SystemFields};
 
-/// The content of a system message, as the model of that name has it.
+/// The content of a system message: the fields of the model `SystemContent`.
 pub(crate) struct BorrowedSystem {
     pub(crate) model_identity: Option<BorrowedText>,
     pub(crate) reasoning_effort: Option<ReasoningEffort>,
@@ -15,7 +15,7 @@ pub(crate) struct BorrowedSystem {
     pub(crate) channel_config: Option<ChannelConfig>,
 }
 
-/// The content of a developer message, as the model of that name has it.
+/// The content of a developer message: the fields of the model `DeveloperContent`.
 pub(crate) struct BorrowedDeveloper {
     pub(crate) instructions: Option<BorrowedText>,
     pub(crate) tools: Option<BorrowedTools>,

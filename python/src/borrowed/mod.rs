@@ -13,9 +13,9 @@ use openai_harmony::chat::Role;
 use openai_harmony::machinery::HeaderFields;
 use openai_harmony::machinery::{AsMessage, ContentPart};
 
-/// A message, as the model of that name has it.
+/// A message: the fields of the model `Message`.
 ///
-/// It holds references to Python's objects, so it is best dropped with the interpreter attached.
+/// It holds references to Python objects, so drop it with the interpreter attached.
 pub(super) struct BorrowedMessage {
     pub(super) author: BorrowedAuthor,
     pub(super) recipient: Option<BorrowedText>,

@@ -1,4 +1,4 @@
-//! Messages that outlive the call: what a rollout holds.
+//! Messages that outlive the call, for rollouts.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Tools whose texts stay Python's, with their schemas on one tape.
+//! Tools with texts borrowed from Python and their schemas on one tape.
 
 use std::collections::BTreeMap;
 
@@ -10,22 +10,22 @@ use openai_harmony::machinery::{Namespace, Parameters, Tool};
 
 /// Tools by namespace.
 ///
-/// Seven messages with four tools are rendered in 0.7 of the time that a tree of JSON values for
-/// each tool takes.
+/// Rendering seven messages with four tools takes 0.7 of the time with a tree of JSON values for
+/// each tool.
 pub(crate) struct BorrowedTools {
     pub(crate) namespaces: BTreeMap<String, BorrowedNamespace>,
     /// The schemas of all tools.
     pub(crate) schemas: Tape,
 }
 
-/// A namespace, as the model `ToolNamespaceConfig` has it.
+/// A namespace: the fields of the model `ToolNamespaceConfig`.
 pub(crate) struct BorrowedNamespace {
     pub(crate) name: BorrowedText,
     pub(crate) description: Option<BorrowedText>,
     pub(crate) tools: Vec<BorrowedTool>,
 }
 
-/// A tool, as the model `ToolDescription` has it.
+/// A tool: the fields of the model `ToolDescription`.
 pub(crate) struct BorrowedTool {
     pub(crate) name: BorrowedText,
     pub(crate) description: Option<BorrowedText>,

@@ -1,8 +1,8 @@
 //! Python's models to what the renderer takes.
 //!
-//! Any object with the models' attributes will do: models, their subclasses, and the like; so
-//! will one with a `to_json` or `to_dict` of its own, which is then what counts. An error names the
-//! path of what is wrong, `messages[3].content[0].text`.
+//! Any object with the models' attributes works: models, their subclasses and similar classes; an
+//! object's own `to_json` or `to_dict` takes precedence. An error names the path of the culprit,
+//! `messages[3].content[0].text`.
 
 mod content;
 mod own_json;
@@ -32,7 +32,7 @@ pub(super) fn conversation(object: &Bound<'_, PyAny>) -> Read<Vec<BorrowedMessag
     }
     let attributes = Attributes::new(object, &types.conversation, "a Conversation");
     attributes.field(intern!(object.py(), "messages"), |messages| {
-        // A conversation's own form is made of what its messages' `to_dict` gives.
+        // A conversation's own form is made from its messages' `to_dict`.
         each(messages, |object| message(object, types, &FORMS[1..]))
     })
 }

@@ -1,4 +1,4 @@
-//! Objects whose classes have a JSON form of their own: that form is what version 0.0.8 rendered.
+//! Objects whose classes define a JSON form of their own, which version 0.0.8 rendered.
 
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -9,18 +9,18 @@ use crate::types::Types;
 /// A method that gives a JSON form, and the one that reads it.
 pub(super) type Form = (&'static str, &'static str);
 
-/// The JSON forms, the one first that 0.0.8 asked for.
+/// The JSON forms; 0.0.8 used the first one.
 pub(super) const FORMS: [Form; 2] = [("to_json", "from_json"), ("to_dict", "from_dict")];
 
-/// The model of class `known` that an object's own JSON form describes; `None` where its class has
-/// no form of its own, or is `known` itself.
+/// The model of class `known` that an object's own JSON form describes; `None` if its class has no
+/// own form, or is `known` itself.
 pub(super) fn via_own_json<'py>(
     object: &Bound<'py, PyAny>,
     known: &Bound<'py, PyType>,
     forms: &[Form],
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let class = object.get_type();
-    // Nor does the form of a model of another kind describe one of this kind.
+    // The form of another kind of model does not describe one of this kind, either.
     if class.is(known) || is_model(&class)? && !class.is_subclass(known)? {
         return Ok(None);
     }

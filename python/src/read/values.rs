@@ -37,13 +37,13 @@ pub(crate) fn each<T>(
     each_of(items.try_iter().map_err(|error| unless_raised(error, items, not_a_list))?, 0, read)
 }
 
-/// Reads items. `count` is their number, or 0 where that is not known.
+/// Reads items. `count` is their number, or 0 if unknown.
 fn each_of<'py, T>(
     items: impl Iterator<Item = PyResult<Bound<'py, PyAny>>>,
     count: usize,
     mut read: impl FnMut(&Bound<'py, PyAny>) -> Read<T>,
 ) -> Read<Vec<T>> {
-    // Made at its size, which collecting results does not do.
+    // Allocated at its size, which collecting results does not do.
     let mut all = Vec::with_capacity(count);
     for (index, item) in items.enumerate() {
         all.push(read(&item?).map_err(|invalid| invalid.inside(index))?);

@@ -67,7 +67,7 @@ impl Draft<'_> {
         NameRun::read(first).is_some_and(|run| self.take_run(run))
     }
 
-    /// Several roles and channels in one word. A channel in it counts if no marker names a channel.
+    /// Several roles and channels in one word. Its channel counts if no marker names one.
     fn take_run(&mut self, run: NameRun) -> bool {
         let Some(Word { tokens, .. }) = self.next() else { return false };
         if let Some(role) = run.role {
@@ -87,7 +87,7 @@ impl Draft<'_> {
         true
     }
 
-    /// A known tool instead of a role is called, unless it answers the assistant.
+    /// A known tool in place of a role is called, unless its message is for the assistant.
     pub(super) fn take_misplaced_recipient(&mut self, first: &str) -> bool {
         let called = self.setting.tools.misplaced(first).filter(|_| !self.is_for_assistant());
         let Some((name, _)) = called else { return false };
@@ -139,7 +139,7 @@ impl Draft<'_> {
             // The last word may be the first half of a recipient.
             HeaderEnd::Open => !is_tool && rest.len() > 1,
         };
-        // A header for the assistant is a tool's, whatever its name.
+        // A header addressed to the assistant is a tool's, whatever its name.
         let is_no_tool = || !self.is_for_assistant() && names_no_tool(first);
         if first.is_empty() || first.starts_with(TO) || is_content || is_no_tool() {
             self.report(RepairKind::MissingRole, &tokens);

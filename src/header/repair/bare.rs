@@ -149,8 +149,8 @@ impl Draft<'_> {
 
 /// Their places in a header with `<|message|>`.
 impl Draft<'_> {
-    /// Finds the fields among the bare words, of each of which is known whether it follows the recipient. The others
-    /// are noise, one repair for each run of them.
+    /// Finds the fields among the bare words, each with whether it follows the recipient. The other words are noise,
+    /// with one repair for each run.
     pub(super) fn place(&mut self, bare: Vec<(&Word, bool)>) {
         let mut noise: Vec<Range<usize>> = Vec::new();
         let count = bare.len();
@@ -232,8 +232,7 @@ impl Draft<'_> {
         true
     }
 
-    /// `commentary f <|constrain|>json`: a call, to 0.0.8 too. Where tools are known, an unknown one is
-    /// noise.
+    /// `commentary f <|constrain|>json`: a call, as in 0.0.8. If tools are known, an unknown one is noise.
     fn place_call(&mut self, word: &Word) -> bool {
         let name = self.text(word);
         let is_constrained = |field: &FieldValue| field.value.starts_with(CONSTRAIN);

@@ -110,7 +110,7 @@ impl Draft<'_> {
         }
     }
 
-    /// What is glued to a channel: a recipient, a content type, or other words.
+    /// Reads text glued to a channel: a recipient, a content type, or other words.
     pub(super) fn read_glued_channel(
         &mut self,
         word: &Word,
@@ -196,8 +196,8 @@ impl Draft<'_> {
 
 /// Content types.
 impl Draft<'_> {
-    /// The type follows its marker, directly or after white space. In a header without `<|message|>`
-    /// it ends where content is glued to it, and words that are no type are content: the marker is read as `<|message|>`.
+    /// The type follows its marker, directly or after white space. In a header without `<|message|>` it ends where
+    /// content is glued to it, and words that are not a type are content: the marker is read as `<|message|>`.
     pub(super) fn read_constrained(&mut self, word: &Word, _: &str) -> bool {
         let mut holder = word;
         if let Some(next) = self.ahead.first()
@@ -226,13 +226,13 @@ impl Draft<'_> {
         true
     }
 
-    /// Whether the words after a `<|constrain|>`, of which the first begins with this name, are content. They are a
-    /// content type if the name is one, or if a call has the marker, with nothing after the name but a value.
+    /// Whether the words after a `<|constrain|>`, the first of which begins with this name, are content. They are a
+    /// content type if the name is one, or in a call, if nothing but a value follows the name.
     fn begins_content(&self, word: &Word, name: &str) -> bool {
         let text = self.text(word);
         let is_alone = text.len() == name.len() && self.ahead.is_empty();
         if is_alone && self.setting.end == HeaderEnd::Open {
-            // More of the header may follow: a long type of one's own is one word, too.
+            // More of the header may follow: a long custom type is one word, too.
             return false;
         }
         if name.is_empty() || !name.chars().all(is_part_of_type) {
@@ -259,8 +259,8 @@ impl Draft<'_> {
         }
     }
 
-    /// A known tool where a content type should be. An unknown one in the namespace of functions
-    /// counts too if another content type follows.
+    /// A known tool where a content type should be. An unknown one in the namespace `functions` counts, too, if another
+    /// content type follows.
     fn tool_in_content_type(&self, text: &str) -> Option<String> {
         if let Some((name, _)) = self.setting.tools.misplaced(text) {
             return Some(name);
@@ -270,7 +270,7 @@ impl Draft<'_> {
         (is_doubled && name.starts_with("functions.")).then(|| name.to_owned())
     }
 
-    /// How many bytes of a word's text belong to the content type: `json` of `json{"a":1}`.
+    /// The number of bytes of a word that belong to the content type: `json` of `json{"a":1}`.
     fn type_length(&self, word: &Word) -> usize {
         let text = self.text(word);
         let end = match self.setting.end {

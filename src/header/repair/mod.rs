@@ -27,8 +27,7 @@ pub(crate) use spelling::{begins_value, is_glued_channel, is_nobody, names_no_to
 pub(crate) enum HeaderEnd {
     /// With `<|message|>`: words that are not fields are noise.
     Message,
-    /// With a stop token: words that are not fields are the message's content. The same holds for all
-    /// the following.
+    /// With a stop token: words that are not fields are the message's content, as in all variants below.
     Stop(u32),
     /// With another `<|start|>`.
     Start,
@@ -72,7 +71,7 @@ pub(crate) struct Setting<'a> {
 pub(crate) struct Repaired {
     /// A message without content.
     pub(crate) header: Message,
-    /// What was repaired, and in which of the header's tokens, in order.
+    /// The repairs, each with the range of the header's tokens, in order.
     pub(crate) repairs: Vec<(RepairKind, Range<usize>)>,
     /// For a header without `<|message|>`, the bytes of the words that are not fields.
     pub(crate) content: Vec<u8>,
@@ -98,11 +97,11 @@ pub(crate) fn repair(words: &Words, setting: Setting<'_>) -> Repaired {
     let bare = draft.read_words();
     // After all fields with markers, which come first.
     draft.place(bare);
-    // After all repairs, one of which decides it; before the questions below, which ask for a recipient.
+    // Runs after the repairs, one of which sets the recipient, and before the checks of it below.
     draft.drop_own_recipient();
-    // Before the questions below, which ask for content.
+    // Runs before the checks of the content below.
     draft.drop_cut_marker();
-    // Before a channel is guessed, which hides that there was no header.
+    // Checked before a channel is guessed, which would hide that there was no header.
     let headerless = draft.is_headerless();
     if headerless {
         draft.take_whole_text();
@@ -133,7 +132,7 @@ struct Fields {
     content_type: Option<FieldValue>,
 }
 
-/// A field and its tokens, which a repair reports if another field replaces it.
+/// A field and its tokens; a repair reports these if another field replaces it.
 struct FieldValue {
     value: String,
     tokens: Range<usize>,
@@ -191,7 +190,7 @@ impl Draft<'_> {
         self.repairs.push((kind, tokens.clone()));
     }
 
-    /// Adds a field. Where the header has it already, a repair reports the one that does not count.
+    /// Adds a field. If the header already has it, a repair reports the one that does not count.
     fn settle(&mut self, field: &Once, value: impl Into<String>, tokens: &Range<usize>) {
         let next = FieldValue { value: value.into(), tokens: tokens.clone() };
         let slot = (field.slot)(&mut self.fields);
@@ -221,7 +220,7 @@ impl Draft<'_> {
 
 /// What is decided when all words have been read.
 impl Draft<'_> {
-    /// The assistant writes `to=assistant` in headers that it begins twice, and means no recipient.
+    /// In headers that it begins twice, the assistant writes `to=assistant` and means no recipient.
     fn drop_own_recipient(&mut self) {
         let is_own = |field: &&mut FieldValue| field.value == Role::Assistant.as_str();
         let doubled =
@@ -235,7 +234,7 @@ impl Draft<'_> {
         }
     }
 
-    /// A marker that the end of the tokens cut off is not content.
+    /// A marker cut off by the end of the tokens is not content.
     fn drop_cut_marker(&mut self) {
         if let [range] = &self.content[..]
             && self.setting.end == HeaderEnd::Tokens
@@ -260,7 +259,7 @@ impl Draft<'_> {
             && self.fields.recipient.is_none()
     }
 
-    /// All of a text without a header is content, including white space at its ends.
+    /// A text without a header is content as a whole, including white space at its ends.
     fn take_whole_text(&mut self) {
         let first = self.words.list().first().map_or(Offset::ZERO, |word| word.text.start);
         let is_whole = |range: &&mut Range<Offset>| self.setting.stray && range.start == first;
@@ -272,8 +271,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Whether this is text of the assistant without a header, and its answer: unless `<|end|>` says that more
-    /// follows. So is text that ends with `<|return|>`. Between messages only a lost header explains a text.
+    /// Whether this text of the assistant without a header is its answer: it is, unless `<|end|>` shows that more
+    /// follows. Text that ends with `<|return|>` is, too. Between messages only a lost header explains a text.
     fn is_answer(&self) -> bool {
         let is_answer = match self.setting.end {
             HeaderEnd::Stop(special::RETURN) => true,

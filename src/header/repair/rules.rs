@@ -1,6 +1,6 @@
 //! The rules of reading as tables: what a word with several meanings is, and which of two values counts.
 //!
-//! Of each list of rules the first that can read the word does.
+//! In each list, the first rule that can read the word does.
 
 use super::super::words::{Word, WordKind};
 use super::{Draft, FieldValue, Fields, is_channel};
@@ -36,7 +36,8 @@ pub(super) const CONTENT_TYPE: Once = Once {
     duplicate: RepairKind::HeaderNoise,
 };
 
-/// Reads the first word, which has this text, as the author, or with one. Whether it did.
+/// Tries to read the first word, which has this text, as the author, or as one with other text; returns whether it
+/// could.
 pub(super) type AuthorRule<'a> = fn(&mut Draft<'a>, &str) -> bool;
 
 /// Reads a word with this text. Whether it did.
@@ -84,7 +85,7 @@ impl<'a> Draft<'a> {
             ],
             WordKind::Constrain => &[Self::read_constrained],
             WordKind::Noise => &[Self::read_noise],
-            // In a header without `<|message|>`, what is no field begins the content.
+            // In a header without `<|message|>`, a word that is not a field begins the content.
             WordKind::Plain if self.setting.end.is_cut() => &[
                 Self::read_content,
                 Self::read_addressee,
@@ -100,7 +101,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// How a word of a header with `<|message|>` is read that none of those rules could.
+    /// The rules for words of a header with `<|message|>` that none of the above could read.
     pub(super) const BARE: [Rule<'a>; 4] = [
         Self::place_run_of_channels,
         Self::place_channel_with_text,

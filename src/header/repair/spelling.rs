@@ -35,13 +35,13 @@ impl GluedChannel {
     }
 }
 
-/// Whether the first word of a header is no tool's name: no tool can have it, or it is a channel with other
-/// text glued to it.
+/// Whether the first word of a header cannot be a tool's name: it is impossible as one, or a channel with other text
+/// glued to it.
 pub(crate) fn names_no_tool(word: &str) -> bool {
     is_nobody(word) || channel_at_start(word).is_some()
 }
 
-/// A known channel that a word begins with, where no marker precedes it: `analysisX`.
+/// A known channel at the beginning of a word without a marker before it: `analysisX`.
 pub(super) fn channel_at_start(word: &str) -> Option<GluedChannel> {
     GluedChannel::find(word, HeaderEnd::Tokens).filter(|glued| glued.from == 0)
 }
@@ -60,8 +60,7 @@ fn is_glued_rest(rest: &str, ending: HeaderEnd) -> bool {
         || (ending.is_cut() && begins_text(rest))
 }
 
-/// Whether what is glued to a field begins a sentence or a value: not a lower-case letter and not a
-/// character of a name.
+/// Whether text glued to a field begins a sentence or a value: not with a lower-case letter or a character of a name.
 pub(super) fn begins_text(rest: &str) -> bool {
     rest.chars().next().is_some_and(|c| !c.is_lowercase() && !"-_.:".contains(c))
 }

@@ -21,7 +21,7 @@ pub struct Tape {
     nodes: Vec<Node>,
     /// All strings, keys and numbers, and the JSON texts that they come from.
     text: String,
-    /// Values whose place in the caller's JSON differs from their place here, by index.
+    /// Values whose path in the caller's JSON differs from their place here, by index.
     source_paths: Vec<(usize, Path)>,
     is_too_deep: bool,
     has_not_numbers: bool,
@@ -42,7 +42,7 @@ enum Node {
         start: usize,
         end: usize,
     },
-    /// A list, and the number of nodes that its items take.
+    /// A list, and the number of nodes of its items.
     Array {
         nodes: usize,
     },
@@ -71,7 +71,7 @@ impl Tape {
         self.nodes.len()
     }
 
-    /// About how many bytes the values take as JSON text.
+    /// The approximate size of the values as JSON text.
     pub fn size(&self) -> usize {
         /// Quotes, commas and the like.
         const AROUND: usize = 4;
@@ -125,7 +125,7 @@ impl Tape {
         self.has_half_pairs
     }
 
-    /// Writes a double; `None` of those that JSON does not have.
+    /// Writes a double; `None` for those that JSON lacks.
     pub fn double(&mut self, value: f64) -> Option<()> {
         let digits = serde_json::Number::from_f64(value)?.to_string();
         self.number(&digits);
@@ -138,7 +138,7 @@ impl Tape {
         self.end_text(start);
     }
 
-    /// Adds text of which strings and numbers are parts, and returns where it begins.
+    /// Adds text that contains strings and numbers, and returns where it begins.
     pub(super) fn push_text(&mut self, text: &str) -> usize {
         let start = self.text.len();
         self.text.push_str(text);
@@ -171,7 +171,7 @@ impl Tape {
         opened
     }
 
-    /// Adds a member to the object that is all of the tape, in place of any of this key.
+    /// Adds a member to the tape's only object, replacing any with this key.
     pub(crate) fn add_member(&mut self, key: &str, value: &Tree) {
         if self.at(0).as_object().is_some() {
             self.string(key);
@@ -185,8 +185,8 @@ impl Tape {
         self.nodes[index] = Node::Array { nodes: self.end() - index - 1 };
     }
 
-    /// Ends an object: what has been written since it was opened is keys, each with its value. Of several values of
-    /// one key the last counts, in the place of the first.
+    /// Ends an object; since it was opened, keys were written, each with its value. Of several values of a key the last
+    /// counts, at the position of the first.
     pub fn close_object(&mut self, Opened(index): Opened) {
         self.end_object(index);
         if self.repeats_a_key(index) {
@@ -235,7 +235,7 @@ impl Tape {
         self.nodes.extend(kept);
     }
 
-    /// Writes a tree. One that is nested more than `depth` levels deep [counts as too deep](Self::is_too_deep).
+    /// Writes a tree. If it is nested more than `depth` levels deep, it [counts as too deep](Self::is_too_deep).
     pub fn tree(&mut self, tree: &Tree, depth: usize) -> usize {
         let index = self.end();
         match tree {
@@ -267,8 +267,8 @@ impl Tape {
         index
     }
 
-    /// Records where the caller gave the value of an index, if that differs from its place on the tape. Of more than one the
-    /// indices must grow.
+    /// Records the path of a value in the caller's input, if that differs from its place on the tape. Indices must be
+    /// recorded in ascending order.
     #[cfg(feature = "training")]
     pub(crate) fn set_source_path(&mut self, index: usize, place: Path) {
         self.source_paths.push((index, place));
@@ -285,7 +285,7 @@ impl Tape {
         self.copy_members(from, |_| true);
     }
 
-    /// The same without the members of objects that are null.
+    /// The same without null members of objects.
     #[cfg(feature = "training")]
     pub(crate) fn copy_without_nulls(&mut self, from: At<'_>) {
         self.copy_members(from, |member| !member.is_null());

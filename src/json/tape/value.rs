@@ -56,7 +56,7 @@ impl<'a> At<'a> {
         self.index >= self.tape.nodes.len()
     }
 
-    /// Where the caller gave the value, if that differs from its place on the tape.
+    /// The value's path in the caller's input, if that differs from its place on the tape.
     pub(crate) fn source_path(self) -> Option<&'a Path> {
         self.tape.source_path(self.index)
     }
@@ -69,7 +69,7 @@ impl<'a> At<'a> {
         }
     }
 
-    /// What is within a list or an object that begins here.
+    /// The values inside a list or an object that begins here.
     fn within(self) -> Values<'a> {
         Values { next: At { index: self.index + 1, ..self }, end: self.after() }
     }
@@ -86,7 +86,7 @@ impl<'a> At<'a> {
         }
     }
 
-    /// The bytes of a text: where characters begin is not looked at.
+    /// The bytes of a text, without regard to characters.
     fn bytes(self) -> Option<&'a [u8]> {
         match *self.node() {
             Node::String { start, end } => self.tape.text.as_bytes().get(start..end),
@@ -128,7 +128,7 @@ impl<'a> At<'a> {
         serde_json::to_string(&self).unwrap_or_default()
     }
 
-    /// The same as a tree, whose numbers have 64 bits.
+    /// The same as a tree; its numbers have 64 bits.
     pub fn to_tree(self) -> Tree {
         match self.value() {
             Value::Null => Tree::Null,
@@ -161,7 +161,7 @@ impl Value<'_> {
 #[derive(Debug, Clone, Copy)]
 pub struct Array<'a>(Values<'a>);
 
-/// An object on a tape: its entries in the order in which they were written, no two of one key.
+/// An object on a tape: its entries in written order, with unique keys.
 #[derive(Debug, Clone, Copy)]
 pub struct Object<'a>(Values<'a>);
 
@@ -208,7 +208,7 @@ impl<'a> Object<'a> {
         iter::from_fn(move || Some((values.take()?.as_str()?, values.take()?)))
     }
 
-    /// The value of a key. It is searched for: objects of requests have few members.
+    /// The value of a key, by linear search: objects of requests have few members.
     pub fn get(self, key: &str) -> Option<At<'a>> {
         let Self(mut values) = self;
         while let (Some(other), Some(value)) = (values.take(), values.take()) {

@@ -1,4 +1,4 @@
-//! Content that another header, an unknown id or the end of the tokens interrupts.
+//! Content interrupted by another header, an unknown id or the end of the tokens.
 
 use std::ops::Range;
 
@@ -20,7 +20,7 @@ impl StreamableParser {
                 self.state = State::Header(HeaderState::new(index, Begin::Start));
             }
             special::CHANNEL => self.hold_from(index),
-            // Long text was taken for content, but it was a header after all.
+            // Long text was taken for content, but was a header after all.
             special::MESSAGE if self.is_headerless() => {
                 self.end_early(index);
                 self.begin_implied(token, index);
@@ -66,7 +66,7 @@ impl StreamableParser {
         }
     }
 
-    /// Holds back what follows `<|channel|>` until it is known whether a header began.
+    /// Holds back tokens after `<|channel|>` until it is known whether a header began.
     fn hold_from(&mut self, index: usize) {
         if let State::Content(open) = &mut self.state {
             open.held_from = Some(index);
@@ -112,7 +112,7 @@ impl StreamableParser {
         }
     }
 
-    /// The end of the tokens inside content: a character that they cut off is in no content.
+    /// The end of the tokens inside content: a character that is cut off there is in no content.
     pub(in super::super) fn end_content(&mut self, end: usize) {
         self.release_held(end);
         let State::Content(open) = &mut self.state else { return };
@@ -125,7 +125,7 @@ impl StreamableParser {
         self.close(end, None);
     }
 
-    /// Reports the last `cut` bytes of a span: a character that is incomplete.
+    /// Reports the last `cut` bytes of a span, an incomplete character.
     pub(super) fn repair_cut_character(&mut self, cut: usize, span: Range<usize>) {
         if cut == 0 {
             return;

@@ -30,11 +30,11 @@ impl StreamableParser {
         }
     }
 
-    /// Reads the tokens of a header that strict parsing cannot read, and the marker that ends it. The text of the
-    /// last message that they complete is the delta.
+    /// Reads the tokens of a header that strict parsing cannot read, and the marker that ends it. The delta is the text
+    /// of the last message that they complete.
     pub(in super::super) fn read_leniently(&mut self, header: &HeaderState, marker: usize) {
         let before = self.messages.len();
-        // A header with a `<|start|>` names its author; a given role waits for one that can be read.
+        // A header with a `<|start|>` names its author; a given role waits for a readable one.
         let waiting = self.given_role.take_if(|_| header.begin != Begin::Given);
         self.strict = false;
         self.state = State::Header(HeaderState::new(header.from, header.begin));
@@ -51,7 +51,7 @@ impl StreamableParser {
         self.delta = if has_text { Delta::Complete(0) } else { Delta::None };
     }
 
-    /// `<|message|>`: opens the message of a header that may be malformed.
+    /// `<|message|>`: opens the message of a possibly malformed header.
     pub(in super::super) fn open_repaired(&mut self, header: &HeaderState, index: usize) {
         let repaired = self.read_header(header, index, HeaderEnd::Message);
         let message = self.message_count();
@@ -171,7 +171,7 @@ impl StreamableParser {
         from
     }
 
-    /// A character that the end of the tokens cut off is in no content.
+    /// A character cut off by the end of the tokens is in no content.
     fn decode_cut(&mut self, content: &[u8], span: Range<usize>, ending: HeaderEnd) -> String {
         let (mut decoder, mut text) = (Utf8Decoder::default(), String::new());
         decoder.push(content, &mut text);
@@ -184,11 +184,11 @@ impl StreamableParser {
         text
     }
 
-    /// Checks whether a header has more text than a header can have. Then the text is the content of
-    /// a message without `<|message|>`.
+    /// Checks whether a header has more text than headers have. The text is then the content of a message without
+    /// `<|message|>`.
     ///
-    /// The next check is when that text may have become long enough, at the latest when the header
-    /// has doubled, so that the total cost is linear in its length.
+    /// The next check comes when the text may be long enough, at the latest when the header has doubled, so the total
+    /// cost is linear in its length.
     pub(super) fn open_long_header(&mut self, index: usize) {
         let State::Header(header) = &mut self.state else { return };
         let length = index + 1 - header.body();
@@ -205,8 +205,8 @@ impl StreamableParser {
         }
     }
 
-    /// At how many tokens a header may have more text than a header can have. A marker after the text
-    /// means that a header continues, so the count begins anew after the first one.
+    /// The number of tokens at which a header may have more text than headers have. A marker after the text means that
+    /// the header continues, so the count restarts after the first one.
     fn next_check(&self, header: &HeaderState, repaired: &Repaired, length: usize) -> usize {
         if repaired.content.is_empty() {
             return length * 2;

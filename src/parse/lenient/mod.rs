@@ -4,8 +4,8 @@
 //! headers are read in `header/repair`.
 //!
 //! Text between messages may be a header that lost its `<|start|>`, or an answer that lost its
-//! whole header. So it is held back like a header until a marker, a stop token or the 33rd token
-//! decides.
+//! whole header. So the text is held back like a header until a marker, a stop token or the 33rd
+//! token decides.
 
 mod content;
 mod headers;

@@ -75,8 +75,7 @@ mod tests {
     use crate::tokenizer::bpe::{merge, pairs};
     use crate::tokenizer::vocabulary::token_bytes;
 
-    /// Merging is for pieces that take many wrong tries, such as long runs of one character. Others must not
-    /// need it: it is slower.
+    /// Only pieces with many wrong tries, such as long runs of one character, may need merging, which is slower.
     #[test]
     fn short_pieces_need_no_merging() {
         for left in (0..199_998).step_by(23) {

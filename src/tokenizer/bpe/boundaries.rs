@@ -1,11 +1,11 @@
-//! Where a long piece falls into segments that are encoded apart.
+//! Where a long piece is divided into segments that are encoded separately.
 //!
-//! The merge that first reaches across an offset in a piece joins a part that ends there and a part that
-//! begins there. There are 200,000 merges, each of a left and a right operand, and the table holds what
-//! is around where the two meet: the last bytes of the left one, the first bytes of the right one. Where the
-//! bytes around an offset look like none of them, no token of the piece reaches across it: it is a *merge
-//! boundary*, and what is before it and what is after it are encoded apart. (The table is a filter: by
-//! chance some boundaries look like a merge. They are missed, which costs time and changes nothing.)
+//! The merge that first reaches across an offset in a piece joins a part that ends there and a part that begins there.
+//! There are 200,000 merges, each of a left and a right operand, and the table holds what is around where the two meet:
+//! the last bytes of the left one, the first bytes of the right one. Where the bytes around an offset look like none of
+//! them, no token of the piece reaches across it: it is a *merge boundary*, and the text before it and after it is
+//! encoded separately. (The table is a filter: by chance some boundaries look like a merge. They are missed, which
+//! costs time and changes nothing.)
 //!
 //! Only offsets before a character of three bytes or more are looked at, and only merges whose right operand
 //! begins with one are in the table: any token has only 12,000 adjacent pairs of such characters, so this finds

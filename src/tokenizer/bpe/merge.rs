@@ -1,9 +1,8 @@
 //! Byte-pair encoding of one piece by merging, as it is defined.
 //!
-//! Slower than `backtrack` on usual text, but the time is nearly linear whatever is in the piece: each
-//! merge takes one part away and looks up two new pairs. The ids come up in rising order, since a token's
-//! id is above those of its operands (build.rs checks it): so all merges into one token are known when
-//! its turn comes, and are done from left to right.
+//! Slower than `backtrack` on usual text, but the time is nearly linear whatever is in the piece: each merge takes one
+//! part away and looks up two new pairs. The ids come up in ascending order, since a token's id is above its operands'
+//! (build.rs checks it): so all merges into one token are known when its turn comes, and are done from left to right.
 
 use std::collections::BTreeMap;
 

@@ -73,7 +73,7 @@ pub(in crate::tokenizer) fn is_valid_pair(left: TokenId, right: TokenId) -> bool
         // Of equal ids the leftmost is first: the merge of the left side, then that across the boundary,
         // then that of the right side.
         let may_merge_across = |merge| merge < left_deadline && merge <= right_deadline;
-        // Three in four pairs come too late whatever they make: no need to look them up.
+        // Three in four pairs come too late whatever they make, and need not be looked up.
         let lowest = left_side.lowest_merge().max(right_side.lowest_merge());
         if may_merge_across(lowest) && merged(left_part, right_part).is_some_and(may_merge_across) {
             return false;
@@ -136,8 +136,8 @@ mod tests {
         assert!(others > 100_000, "{others}");
     }
 
-    /// What the function promises, asked of merging itself: for tokens of all lengths beside themselves,
-    /// beside those with ids next to theirs, and beside tokens that have nothing to do with them.
+    /// The function against merging itself: for tokens of all lengths beside themselves, beside those with ids next to
+    /// theirs, and beside tokens that have nothing to do with them.
     #[test]
     fn a_pair_is_valid_if_merging_makes_it() {
         let (mut valid, mut others) = (0, 0);

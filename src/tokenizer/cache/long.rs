@@ -1,7 +1,7 @@
 //! Pieces of 16 to 64 bytes: long names in code, long words of many languages, short sentences of Chinese.
 //!
-//! A conversation is rendered again with each message that is added to it, and its text comes again.
-//! But most long pieces never do, so a piece is only cached when it comes for the second time.
+//! A conversation is rendered again with each new message, so its text recurs. But most long pieces never do, so a
+//! piece is cached only when it occurs for the second time.
 
 use super::hash;
 use super::packed::{self, Packed};
@@ -31,8 +31,8 @@ impl LongKey {
         if piece.len() > LONGEST || piece.ends_with(&[0]) {
             return None;
         }
-        // How long a piece is cannot be predicted, so no branch depends on it. Where fewer than sixteen
-        // bytes are left, the last sixteen are read and shifted down, which brings in zeros.
+        // The length of a piece cannot be predicted, so no branch depends on it. If fewer than sixteen bytes are left,
+        // the last sixteen are read and shifted down, which brings in zeros.
         let last = piece.len().saturating_sub(16);
         let mut hash = 0_u64;
         let mut words = [[0; 2]; LONGEST / 16];
@@ -52,7 +52,7 @@ type Slot = (Words, Packed<MOST_TOKENS>);
 /// Pieces and their tokens. A new one takes the slot of an old one.
 pub(super) struct LongCache {
     slots: Table<Slot>,
-    /// Per slot the tag of the piece that last fell there, cached or not.
+    /// For each slot the tag of the last piece that hashed there, cached or not.
     last_tag: Table<u16>,
 }
 

@@ -1,9 +1,8 @@
 //! Caches of what was encoded before: the same words, names and lines come again and again.
 //!
-//! The tables of the vocabulary have megabytes, and encoding a piece by them reads a dozen of their slots,
-//! each of which may be a cache miss of the processor. Here the pieces in use lie close together: 2 MB of
-//! prose that was encoded before takes a third of the time with these caches, and even text that is new to
-//! them three quarters.
+//! The tables of the vocabulary have megabytes, and encoding a piece with them reads a dozen slots, each a possible
+//! cache miss of the processor. Here the pieces in use are close together: with these caches 2 MB of prose that was
+//! encoded before takes a third of the time, and even new text three quarters.
 //!
 //! A `PieceEncoder` belongs to one encoding at a time (see `pool`). It takes many pieces together (`BlockEncoder`), asks
 //! its caches, and `bpe` for what is in none of them. A piece of
@@ -99,20 +98,20 @@ impl PieceEncoder {
 pub(super) struct BlockEncoder {
     /// The key of each piece, and its set in `words`.
     probes: [(Key, usize); Pieces::MOST],
-    /// Tokens that were found and are not yet in the output, as their bytes.
+    /// Tokens that were found but are not yet in the output, as bytes.
     found: [[u8; 4]; FOUND + Tokens::MOST_PLAIN],
     caches: Caches,
 }
 
-/// Room for the tokens of as many pieces as come together.
+/// Room for the tokens of all pieces of a block.
 const FOUND: usize = (Tokens::MOST_PLAIN * Pieces::MOST).next_power_of_two();
 
 impl BlockEncoder {
-    /// Appends the tokens of pieces of a text.
+    /// Appends the tokens of pieces of a text, in two loops.
     ///
-    /// In two loops: all keys and their hashes first, so that the reads of the cache wait for nothing and overlap;
-    /// then the tokens, which are stored without a branch: four for each piece, of which those that it has
-    /// remain. The only branch is for a piece that is not cached, or has more tokens.
+    /// The first makes all keys and hashes, so that the reads of the cache wait for nothing and overlap. The second
+    /// stores tokens without a branch: four for each piece, of which only its own remain. The only branch is for a
+    /// piece that is not cached, or has more tokens.
     #[inline(never)]
     pub(super) fn encode(&mut self, text: &[u8], pieces: &Pieces, out: &mut Vec<TokenId>) {
         let Self { probes, found, caches } = self;
@@ -200,7 +199,7 @@ impl Caches {
             match self.words.get(key, set).plain() {
                 (0, _) => self.encode_rare((key, set), &text[start..end], out),
                 (count, tokens) => {
-                    // As in a block: no branch depends on how many they are.
+                    // As in a block: no branch depends on their number.
                     let end = out.len() + count;
                     append(tokens.as_chunks().0, out);
                     out.truncate(end);
@@ -288,7 +287,7 @@ mod tests {
         }
     }
 
-    /// Pieces of all kinds between each other, in blocks of every length.
+    /// Mixed pieces of all kinds, in blocks of every length.
     #[test]
     fn blocks_are_encoded_as_their_pieces() {
         let kinds = [
@@ -317,7 +316,7 @@ mod tests {
         }
     }
 
-    /// Of every length, each three times over: new, seen once, cached, or thrown out in between.
+    /// Pieces of every length, each three times: new, seen once, cached, or evicted in between.
     #[test]
     fn pieces_that_take_each_others_slots_are_encoded_as_without_a_cache() {
         let mut encoder = PieceEncoder::new(FEW);

@@ -17,8 +17,8 @@ pub(super) fn pack<const N: usize>(tokens: &[TokenId]) -> Option<Packed<N>> {
 
 /// Appends the packed tokens.
 ///
-/// How many they are cannot be predicted, so no branch depends on it: all `N` are appended, and
-/// those that are none taken back.
+/// Their number cannot be predicted, so no branch depends on it: all `N` are appended, and the
+/// surplus is taken back.
 #[inline]
 pub(super) fn append<const N: usize>(packed: &Packed<N>, out: &mut Vec<TokenId>) {
     let count = packed.iter().filter(|&&slot| slot != 0).count();

@@ -1,10 +1,10 @@
-//! Who uses which cache, and how much memory all of them have.
+//! Which encoding uses which cache, and the memory of all caches.
 //!
-//! The pool has slots for 64 encoders, each made when it is first needed. ("A cache" is here, and for users, all that
-//! one encoder has.) An encoding locks one while it runs, the one that its thread had the last time if that is
-//! free. So there are as many caches as encodings ever ran at once, and not one per thread; a thread that ends
-//! leaves a filled one to others. No encoding waits for a lock: after a fork one may stay locked for ever. Where
-//! all are taken, an encoding makes itself a small cache for as long as it runs.
+//! The pool has slots for 64 encoders, each made when it is first needed. ("A cache" here, and for users, means
+//! everything that one encoder holds.) An encoding locks a slot while it runs, preferably the one that its thread used
+//! last. So there are as many caches as encodings ever ran at once, not one per thread, and a thread that ends leaves
+//! its filled cache to others. No encoding waits for a lock: after a fork one may stay locked forever. If all are
+//! taken, an encoding makes a small cache of its own for as long as it runs.
 
 use std::cell::Cell;
 use std::sync::{Mutex, TryLockError};
@@ -13,12 +13,12 @@ use super::{PieceEncoder, SLOTS, Slots};
 
 /// Bytes of one cache once it is full: 4.63 MiB.
 pub const BYTES_PER_CACHE: usize = SLOTS.bytes();
-/// Bytes of all caches at the most, once they are full: 296 MiB.
+/// The most bytes of all caches together, once they are full: 296 MiB.
 pub const MAX_BYTES: usize = CACHES * BYTES_PER_CACHE;
 
 /// Most caches.
 const CACHES: usize = 64;
-/// A cache for one encoding more than that: 74 KiB.
+/// The cache of an encoding that finds all slots taken: 74 KiB.
 const SMALL: Slots =
     Slots { words: SLOTS.words / 64, long: SLOTS.long / 64, pairs: SLOTS.pairs / 64 };
 
@@ -49,13 +49,13 @@ pub(in crate::tokenizer) fn with<R>(encode: impl FnOnce(&mut PieceEncoder) -> R)
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CacheUsage {
-    /// How many caches there are: as many as encodings ran at once since the last [`clear`].
+    /// The number of caches: the most encodings that ran at once since the last [`clear`].
     pub caches: usize,
     /// Their memory in bytes once they are full; at most [`MAX_BYTES`].
     pub bytes: usize,
 }
 
-/// How much memory the tokenizer's caches have, of all threads together.
+/// The memory of the tokenizer's caches, of all threads together.
 ///
 /// ```
 /// use openai_harmony::tokenizer::{Tokenizer, cache};
@@ -75,10 +75,9 @@ pub fn usage() -> CacheUsage {
     CacheUsage { caches, bytes: caches * BYTES_PER_CACHE }
 }
 
-/// Gives the memory of the caches back, but for those that an encoding in another thread is using.
+/// Frees the memory of all caches that no other thread is encoding with.
 ///
-/// Later encodings make new ones, and take longer until these have filled. Their results do not
-/// change.
+/// Later encodings make new ones, and take longer until these have filled. Results do not change.
 ///
 /// ```
 /// use openai_harmony::tokenizer::cache;

@@ -10,7 +10,7 @@ pub(super) struct Table<T> {
 }
 
 impl<T: Clone> Table<T> {
-    /// Slots that all hold `empty`. Where that is all zeros, the system provides the memory as it is written to.
+    /// Slots that all hold `empty`. If that is all zeros, the system provides the memory as it is written to.
     pub(super) fn new(slots: usize, empty: T) -> Self {
         debug_assert!(slots.is_power_of_two(), "the upper bits of a hash choose a slot");
         Self { slots: vec![empty; slots], shift: u64::BITS - slots.trailing_zeros() }

@@ -78,8 +78,8 @@ fn cut_by(
     }
 }
 
-/// A part of the text in which no windows are tried. Some scripts have little that windows decide,
-/// such as Hindi and Thai, which take 1.3 to 1.5 of the time if windows are always tried.
+/// A part of the text in which no windows are tried. In some scripts, such as Hindi and Thai, windows decide little;
+/// always trying them takes 1.3 to 1.5 of the time.
 struct Backoff {
     until: usize,
     /// How long the next one will be.

@@ -31,8 +31,8 @@ fn word(text: &[u8], start: usize, first: Char) -> Option<usize> {
         let after = start + first.len;
         let lowercase = lowercase_word(text, after);
         if first.is(WORD_TAIL) {
-            // A mark is the optional character if that leads to a lowercase word. If not, it begins the word
-            // itself, which then is a lowercase word for certain, of only the mark if need be.
+            // A mark is the optional character if that leads to a lowercase word. If not, it begins the word itself,
+            // which is then certainly a lowercase word, if only of the mark.
             lowercase.or_else(|| lowercase_word(text, start))
         } else {
             lowercase.or_else(|| uppercase_word(text, after))
@@ -43,10 +43,9 @@ fn word(text: &[u8], start: usize, first: Char) -> Option<usize> {
 
 /// `[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+`
 ///
-/// The first part takes all it can. If a lowercase letter follows, the second part continues from there.
-/// If not, the first part has to give back characters until the second can take one, which is
-/// the last letter without case, or mark, that it took. What it gave back after that are uppercase letters,
-/// which the second part cannot take.
+/// The first part takes all it can. If a lowercase letter follows, the second part continues from there. If not, the
+/// first part has to give back characters until the second can take one: the last caseless letter or mark that the
+/// first part took. The characters given back after it are uppercase letters, which the second part cannot take.
 fn lowercase_word(text: &[u8], start: usize) -> Option<usize> {
     let mut end = start;
     let mut last_without_case = None;
@@ -114,8 +113,8 @@ fn lines(text: &[u8], start: usize) -> Option<usize> {
 
 /// `\s+(?!\S)`, then `\s+`, where there is no newline in the white space
 ///
-/// The look-ahead asks for the end of the text or more white space after the piece. So white space
-/// gives back its last character to what follows it, unless it ends the text or has only one.
+/// The look-ahead asks for the end of the text or more white space after the piece. So white space gives its last
+/// character back to the next piece, unless it ends the text or has only one character.
 fn spaces(text: &[u8], start: usize) -> usize {
     let end = run_end(text, start, WHITE_SPACE);
     if end == text.len() {

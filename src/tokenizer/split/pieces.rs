@@ -1,12 +1,12 @@
-//! Pieces that follow each other, as many as are encoded together.
+//! Consecutive pieces that are encoded together.
 
-/// So many pieces are encoded together, or as many more as a window has.
+/// The number of pieces to encode together; a window may add more.
 const TOGETHER: usize = 64;
 
-/// Most pieces of a window, one to each of its bytes.
+/// The most pieces of a window, one for each byte.
 const MOST_OF_A_WINDOW: usize = 64;
 
-/// Ends that are written at once; most windows have fewer.
+/// The number of ends written at once; most windows have fewer.
 const AT_ONCE: usize = 16;
 
 /// Where each of some pieces begins, and where the last one ends.
@@ -60,10 +60,9 @@ impl Pieces {
         self.bounds[self.len] = end;
     }
 
-    /// Adds the pieces that end `from` plus each of the bits that are set, of which there is one.
+    /// Adds the pieces that end at `from` plus each set bit; there is at least one.
     ///
-    /// How many they are cannot be predicted, so `AT_ONCE` are written without a branch, and only if there are more
-    /// any others.
+    /// Their number cannot be predicted, so `AT_ONCE` are written without a branch, and others only if there are more.
     #[inline]
     pub(super) fn push_all(&mut self, from: usize, mut ends: u64) {
         let count = ends.count_ones() as usize;

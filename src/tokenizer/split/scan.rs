@@ -1,7 +1,7 @@
 //! The piece starts in sixty-four bytes, found all at once.
 //!
 //! Each rule of the pattern decides whether a piece starts at a byte by the classes of the bytes around it. With a bit
-//! for each byte that is a few operations for all of them, and hardly a branch.
+//! for each byte, this takes a few operations for all of them, and hardly a branch.
 //!
 //! Why the result is right: a window begins with a piece, so nothing before it matters. A rule looks at the
 //! bytes before the one that it decides, and at one after it at most; a contraction's letters are read past
@@ -15,8 +15,8 @@ use super::contraction;
 use super::window::Window;
 use crate::tokenizer::bits;
 
-/// Where pieces start in a window that begins with a piece, and of which `len` bytes are text: a bit for
-/// each of the sixty-four bytes. The first byte is left out, and so are all that these bytes do not decide.
+/// Where pieces start in a window that begins with a piece, and of which `len` bytes are text: a bit for each of the
+/// sixty-four bytes. The first byte is left out, and so are all undecided ones.
 #[inline]
 pub(super) fn piece_starts(window: &Window, len: usize) -> u64 {
     #[cfg(all(target_arch = "x86_64", not(feature = "portable")))]
@@ -54,7 +54,7 @@ fn piece_starts_by_avx2(window: &Window, len: usize) -> u64 {
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "else it stays outside of the function with vectors")]
 fn starts_in_ascii(window: &Window, len: usize, classes: &Classes) -> u64 {
-    // The compiler leaves out what is done for other characters, a tenth of all.
+    // The compiler removes the work for other characters, a tenth of all.
     let classes = Classes { caseless: 0, continuation: 0, undecided: past_text(len), ..*classes };
     starts(window, &classes) & decided(&classes) & !1
 }
@@ -81,7 +81,7 @@ fn past_text(len: usize) -> u64 {
     u64::MAX.unbounded_shl(u32::try_from(len).unwrap_or(u32::MAX))
 }
 
-/// Where pieces start by the rules, the first byte and what is not decided included.
+/// Where pieces start by the rules, including the first byte and undecided ones.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "else it stays outside of the function with vectors")]
 fn starts(window: &Window, classes: &Classes) -> u64 {

@@ -1,25 +1,25 @@
 //! The part of a text that is scanned at once.
 
-/// The sixty-four bytes that are scanned, and the sixteen after them: these are only read, where a rule, a
-/// character or a vector reaches past the end of what is scanned.
+/// The sixty-four bytes that are scanned, and the sixteen after them, which are only read if a rule, a character or a
+/// vector reaches past the scanned bytes.
 pub(super) type Window = [u8; SCANNED_LEN + 16];
 
 /// How many bytes of a window are scanned.
 pub(super) const SCANNED_LEN: usize = 64;
 
-/// A scan pays if it gets this many bytes further; else `pattern` is as fast.
+/// A scan pays off if it advances by this many bytes; otherwise `pattern` is as fast.
 pub(super) const LEAST_GAIN: usize = 24;
 
 /// At the end of a text, with fewer bytes than this, `pattern` is as fast.
 const SHORTEST_TEXT: usize = 16;
 
-/// Bytes of a window, with those that are only read.
+/// Bytes of a window, including those that are only read.
 const WINDOW_LEN: usize = size_of::<Window>();
 
 /// The windows of a text.
 pub(super) struct Windows<'a> {
     text: &'a [u8],
-    /// The last bytes of the text, as many as a window has or all, and zeros after them.
+    /// The last bytes of the text, at most a window's, then zeros.
     last: [u8; 2 * WINDOW_LEN],
 }
 
@@ -33,8 +33,8 @@ impl<'a> Windows<'a> {
         Self { text, last }
     }
 
-    /// The window that begins at an offset, and how many of the bytes to be scanned are text; `None` where
-    /// too little text is left.
+    /// The window that begins at an offset, and how many of its scanned bytes are text; `None` if too little text is
+    /// left.
     #[inline]
     pub(super) fn at(&self, at: usize) -> Option<(&Window, usize)> {
         if let Some(window) = self.text[at..].first_chunk::<WINDOW_LEN>() {

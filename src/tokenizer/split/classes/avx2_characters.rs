@@ -2,9 +2,8 @@
 //! Cyrillic, Hebrew and Arabic those that are used most, nearly all of Han, Hangul syllables and kana;
 //! and the punctuation that comes with the latter.
 //!
-//! Which class a character has is a matter of ranges: for each first byte there is a range of second bytes
-//! whose characters are all of one class. A range is looked up by the low nibble of the first byte, its *column*,
-//! since a shuffle looks up nibbles.
+//! Classes are found by ranges: for each first byte there is a range of second bytes whose characters are all of one
+//! class. A range is looked up by the low nibble of the first byte, its *column*, since a shuffle looks up nibbles.
 
 use std::arch::x86_64::{
     __m256i, _mm256_and_si256, _mm256_andnot_si256, _mm256_cmpeq_epi8, _mm256_max_epu8,
@@ -31,7 +30,7 @@ const fn ranges<const N: usize>(entries: [(usize, u8, u8); N]) -> Ranges {
     (firsts, lasts)
 }
 
-/// The first bytes of two that are looked for, no two in one column.
+/// The first bytes of the recognised two-byte letters, no two in one column.
 const FIRST_OF_TWO: [u8; 16] =
     [0xd0, 0xd1, 0, 0xc3, 0, 0, 0, 0xd7, 0xd8, 0xd9, 0, 0, 0, 0, 0xce, 0xcf];
 /// Their second bytes.
@@ -90,8 +89,8 @@ const NO_STOP: (u8, u8) = (0x85, 0x87);
 const WIDE: [u8; 2] = [0xef, 0xbc];
 const THIRD_OF_WIDE: (u8, u8) = (0x81, 0x8f);
 
-/// What is recognised of the characters in a window. `firsts` are the first bytes of all characters other than
-/// ASCII. What is not in the result may be of any class.
+/// The recognised characters of a window. `firsts` are the first bytes of all characters other than ASCII. Characters
+/// that are not in the result may be of any class.
 ///
 /// No mark is recognised as a letter: the ranges have none.
 #[inline]
@@ -254,7 +253,7 @@ fn between(bytes: __m256i, (first, last): (u8, u8)) -> __m256i {
     from_to(bytes, splat(first), splat(last))
 }
 
-/// Which bytes are neither below `first` nor above `last`, each by itself.
+/// Which bytes are within `first..=last`, bytewise.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn from_to(bytes: __m256i, first: __m256i, last: __m256i) -> __m256i {

@@ -15,8 +15,8 @@ use super::flags::{LETTER, NUMBER, WHITE_SPACE, WORD_HEAD, WORD_TAIL};
 use super::window::{LEAST_GAIN, Window};
 use crate::tokenizer::bits;
 
-/// How many characters of a window are looked up. The window ends before any more: where there are many,
-/// going from piece to piece is as fast.
+/// The most characters of a window to look up. The window ends before the next one: if there are many, going from piece
+/// to piece is as fast.
 const LOOK_UPS: u32 = 6;
 
 /// All bits but the first `count`. Old processors have no instruction that counts bits.
@@ -27,8 +27,8 @@ fn without_first(mut bits: u64, count: u32) -> u64 {
     bits
 }
 
-/// Which bytes are in which class of the pattern, or are what one of its rules asks for. The lowest
-/// bit is that of the first byte. All bytes of a character have its class.
+/// For each class of the pattern, and each question of its rules, the bytes that belong to it. The lowest bit is the
+/// first byte. All bytes of a character have its class.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Classes {
     /// `[\p{Lu}\p{Lt}]`.
@@ -51,8 +51,8 @@ pub(super) struct Classes {
     pub(super) non_ascii: u64,
     /// The bytes of characters after the first.
     pub(super) continuation: u64,
-    /// Where the rules stop: numbers and white space other than ASCII, characters that were not looked up,
-    /// what is past the text. Of a character the first byte at least.
+    /// Where the rules stop: numbers and white space other than ASCII, characters that were not looked up, bytes past
+    /// the text. At least the first byte of each such character is set.
     pub(super) undecided: u64,
 }
 
@@ -78,7 +78,7 @@ impl Classes {
         self.newline | self.inline_space
     }
 
-    /// All that is neither letter, number nor white space, control characters too.
+    /// Everything that is neither letter, number nor white space, including control characters.
     pub(super) fn punctuation(&self) -> u64 {
         !(self.letter() | self.digit | self.white_space() | self.undecided)
     }
@@ -131,11 +131,11 @@ impl Classes {
         }
     }
 
-    /// Takes those marks out of the letters that belong to the punctuation before them.
+    /// Removes from the letters those marks that belong to the punctuation before them.
     ///
-    /// The pattern treats a mark like a letter, but for one case: a mark after two or more characters of
-    /// punctuation, or after a space and one, extends the punctuation. After exactly one it begins a word,
-    /// which takes in that character. So the mark in `!❤️` is punctuation, and `❤️` by itself is a word.
+    /// The pattern treats a mark like a letter, with one exception: a mark after two or more characters of punctuation,
+    /// or after a space and one, extends the punctuation. After exactly one it begins a word, which takes in that
+    /// character. So the mark in `!❤️` is punctuation, and `❤️` by itself is a word.
     fn take_marks_from_letters(&mut self, marks: u64) {
         for at in bits::set_bits(marks & !self.continuation) {
             let before = !self.continuation & ((1 << at) - 1);
