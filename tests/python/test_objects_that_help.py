@@ -255,7 +255,7 @@ def test_the_ways_of_the_encoding_run(encoding: HarmonyEncoding) -> None:
         "messages": [HI], "numpy": pytest.importorskip("numpy"),
     }  # fmt: skip
     for name, way in WAYS_OF_ENCODING.items():
-        code, *_ = re.split(r", (?:or|and|anew) ", way)
+        code, *_ = re.split(r", (?:or|and|again) ", way)
         assert eval(code, dict(names)) is not None, name
 
 
