@@ -252,6 +252,7 @@ CHARTS: dict[str, Callable[[], str]] = {
     "bars": lambda: bars("By <length>", BARS),
     "bars-logarithmic": lambda: bars("Speed", BARS, logarithmic=True),
     "bars-without-values": lambda: bars("Nothing", []),
+    "bars-of-nothing": lambda: bars("Nothing", BARS[2:]),
 }
 ALL: dict[str, Callable[[], str]] = {
     **CHARTS,

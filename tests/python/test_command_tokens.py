@@ -90,6 +90,18 @@ class TestForms:
             ),
             ('{"messages": [{"role": "user", "content": "x", "name": null}]}', "harmony"),
             ('{"messages": [{"role": "user", "content": "x", "name": "Ada"}]}', "chat_completions"),
+            (
+                '{"messages": [{"role": "system", "content": [{"type": "system_content"}]}]}',
+                "harmony",
+            ),
+            (
+                '{"messages": [{"role": "user", "content": [{"type": "text", "text": "x"}]}]}',
+                "chat_completions",
+            ),
+            (
+                '{"messages": [{"role": "assistant", "content": null, "refusal": "x"}]}',
+                "chat_completions",
+            ),
             (json.dumps(CHAT["messages"]), "chat_completions"),
             ('{"messages": [{"role": "user", "content": "x"}], "unknown": 1}', "chat_completions"),
             ('{"messages": [{"role": "user", "content": "x"}], "input": "x"}', "chat_completions"),

@@ -207,10 +207,9 @@ def test_it_pickles_and_branches(encoding: HarmonyEncoding) -> None:
             assert len(other.messages) == len(rollout.messages) + 1
         examples = pickle.loads(pickle.dumps(rollout.examples()))
         assert examples == rollout.examples()
-        assert (examples.spans, examples.breaks) == (
-            rollout.examples().spans,
-            rollout.examples().breaks,
-        )
+        ours = rollout.examples()
+        assert (examples.spans, examples.breaks) == (ours.spans, ours.breaks)
+        assert (examples.steps, examples.data) == (ours.steps, ours.data)
 
 
 BODIES: list[tuple[Any, dict[str, Any]]] = [
@@ -362,6 +361,9 @@ def test_what_cannot_go_on_is_refused(encoding: HarmonyEncoding) -> None:
         rollout.extend,
         [result("functions.rain")],
     )
+    for one in (user("?"), "?", {"role": "user", "content": "?"}):
+        said = f"messages: expected a list of messages, got {type(one).__name__}"
+        refused(said, rollout.extend, one, error=WrongTypeError)
     refused("is the assistant's", rollout.extend, [Message.from_role_and_content("assistant", "x")])
     with pytest.raises(
         WrongTypeError, match="^begin: expected a Turn or a Conversation, got list$"

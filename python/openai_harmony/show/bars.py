@@ -41,7 +41,7 @@ def bars(title: str, values: Sequence[Bar], *, logarithmic: bool = False) -> str
     <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8
     """
     scaled = [math.log10(max(bar.value, 1)) if logarithmic else bar.value for bar in values]
-    most = max(scaled, default=0) or 1
+    most = max(scaled, default=None) or math.inf
     height = _ROW * (len(values) + 1) + 16
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" role="img" '

@@ -212,12 +212,12 @@ def _is_harmony(data: Mapping[str, Any]) -> bool:
 def _is_own_message(message: Mapping[str, Any]) -> bool:
     if _MESSAGE_FIELDS & set(message):
         return True
-    parts = message.get("content")
-    if not isinstance(parts, list):
-        parts = []
-    if any(isinstance(part, dict) and part.get("type") in _CONTENTS for part in parts):
+    if message.get("name", "") is None:
         return True
-    return message.get("name", "") is None
+    parts = message.get("content")
+    return isinstance(parts, list) and any(
+        isinstance(part, dict) and part.get("type") in _CONTENTS for part in parts
+    )
 
 
 def _of_harmony(data: Mapping[str, Any]) -> Recognized:
