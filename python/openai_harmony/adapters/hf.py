@@ -226,7 +226,6 @@ class HarmonyTokenizer(transformers.PreTrainedTokenizer):  # type: ignore[misc]
         in_batch = is_batched or return_tensors is not None
         out = self(
             tokens if in_batch else tokens[0],
-            add_special_tokens=False,
             padding=padding,
             truncation=truncation,
             max_length=max_length,
@@ -237,8 +236,7 @@ class HarmonyTokenizer(transformers.PreTrainedTokenizer):  # type: ignore[misc]
             kept = zip(masks, out["attention_mask"] if in_batch else [out["attention_mask"]])
             aligned = [self._aligned(mask, attention) for mask, attention in kept]
             out["assistant_masks"] = aligned if in_batch else aligned[0]
-        if return_tensors is not None:
-            out.convert_to_tensors(tensor_type=return_tensors)
+        out.convert_to_tensors(tensor_type=return_tensors)
         return out if return_dict else out["input_ids"]
 
     def _aligned(self, mask: list[int], attention: Sequence[int]) -> list[int]:
@@ -287,7 +285,7 @@ def _own_template() -> str:
 
 def _special_tokens() -> dict[int, Any]:
     return {
-        token: transformers.AddedToken(_ENCODING.decode([token]), normalized=False, special=True)
+        token: transformers.AddedToken(_ENCODING.decode([token]), special=True)
         for token in range(_FIRST_SPECIAL, _SIZE)
     }
 

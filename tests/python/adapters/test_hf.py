@@ -140,9 +140,11 @@ def test_it_saves_and_loads(mine: Any, tmp_path: Path) -> None:
     assert extended("a<new>b")["input_ids"] == [*mine.encode("a"), 201_088, *mine.encode("b")]
     assert extended.decode(extended.encode("a<new>b<|end|>")) == "a<new>b<|end|>"
     assert extended.decode(extended.encode("a<new>b<|end|>"), skip_special_tokens=True) == "a<new>b"
+    assert extended.add_tokens(["né"]) == 1
+    assert extended.convert_tokens_to_string(extended.tokenize("a né")) == "a né"
     extended.save_pretrained(tmp_path / "extended")
     again = HarmonyTokenizer.from_pretrained(tmp_path / "extended")
-    assert len(again) == len(extended) == 201_090
+    assert len(again) == len(extended) == 201_091
     assert again("a<new>b")["input_ids"] == extended("a<new>b")["input_ids"]
 
 
@@ -290,6 +292,8 @@ def test_anything_that_was_sampled_is_parsed(mine: Any) -> None:
     expected = {"role": "assistant", "content": "4", "reasoning_content": "Hm"}
     assert mine.parse_response(torch.tensor(answer), prefix=prompt) == expected
     assert mine.parse_response([answer, answer], prefix=[prompt, prompt]) == [expected] * 2
+    assert mine.parse_response([answer], prefix=[prompt]) == [expected]
+    assert mine.parse_response([200_002]) == {"role": "assistant", "content": ""}
 
 
 def test_the_example_of_the_guide(tmp_path: Path) -> None:

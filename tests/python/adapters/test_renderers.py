@@ -76,6 +76,10 @@ def test_options_of_the_system_message(make: Any) -> None:
     assert text.startswith(
         "<|start|>system<|message|>You are X.\nKnowledge cutoff: 2020-01\nCurrent date: 2026-01-02"
     )
+    rendered = make(use_system_prompt=False).render([SYSTEM, USER])
+    assert sorted({*rendered.message_indices}) == [0, 1]
+    with pytest.raises(ValueError, match="^messages is empty$"):
+        make().render([])
     without = ENCODING.decode(prompt_of(make(use_system_prompt=False), SYSTEM, USER))
     assert without.startswith("<|start|>developer<|message|># Instructions\n\nYou are helpful.")
 

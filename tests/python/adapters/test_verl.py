@@ -21,6 +21,7 @@ from verl.tools.schemas import OpenAIFunctionToolSchema
 from verl.workers.rollout.replica import TokenOutput
 
 from adapters.headers import ARGUMENTS, CASES, ENCODING, NAMES, TOOL, tokens_of
+from openai_harmony import HarmonyError
 from openai_harmony.adapters.verl import (
     HarmonyAgentLoop,
     HarmonyTokenBuilder,
@@ -76,6 +77,12 @@ def test_every_header_is_a_call_and_goes_on(case: Any) -> None:
     assert merged.inserted_token_ids == []
 
 
+def test_calls_are_read_without_tools() -> None:
+    said = tokens_of("<|channel|>commentary to=functions.a<|message|>{}<|call|>")
+    _, [call] = asyncio.run(HarmonyToolParser(None).extract_tool_calls(said))
+    assert call.name == "a"
+
+
 def test_what_is_no_call() -> None:
     preamble = "<|channel|>commentary<|message|>I look.<|end|><|start|>assistant"
     for text, content, arguments in [
@@ -94,6 +101,8 @@ def test_the_first_prompt() -> None:
     body = {"messages": [USER], "tools": [TOOL], "reasoning_effort": "high"}
     made = builder.build_initial_tokens([USER], tools=[TOOL], images=None)
     assert made == chat_completions.read(body).prompt(ENCODING)
+    with pytest.raises(HarmonyError, match=r"messages\[0\]"):
+        builder.build_initial_tokens([RESULT])
     with pytest.raises(ValueError, match="chat_template_kwargs.enable_thinking: expected one of"):
         HarmonyTokenBuilder(None, chat_template_kwargs={"enable_thinking": True})
 
