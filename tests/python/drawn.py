@@ -220,12 +220,11 @@ class Recorder:
         self.said: list[str] = []
 
     def print(self, drawn: Any) -> None:
-        indent, text = 0, drawn
-        if isinstance(drawn, Padding):
-            assert (drawn.top, drawn.right, drawn.bottom) == (0, 0, 0)
-            indent, text = drawn.left, drawn.renderable
+        text = drawn.renderable
+        assert isinstance(drawn, Padding)
+        assert (drawn.top, drawn.right, drawn.bottom, drawn.expand) == (0, 0, 0, False)
         assert text.overflow == "fold"
-        self.said.append(f"{indent}: {text.markup}")
+        self.said.append(f"{drawn.left}: {text.markup}")
 
 
 def drawn(x: Any, most: int | None = None) -> str:

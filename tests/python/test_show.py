@@ -303,6 +303,8 @@ class TestText:
         ("<|start|>", {}, "got str; for text with markers give encoding.encode"),
         (None, {}, "got NoneType"),
         (SimpleNamespace(tokens=[1]), {}, "got SimpleNamespace"),
+        ({"messages": []}, {}, r"got dict; give .*chat_completions\.read\(body\)$"),
+        ([{"role": "user"}], {}, r"got list; give .*\.read\(\{\"messages\": messages\}\)$"),
         ([1, "a"], {}, r"tokens\[1\]: expected a token id, got str"),
         ([1, True], {}, r"tokens\[1\]: expected a token id, got bool"),
         ([1, -5], {}, r"tokens\[1\]: -5 is not a token id"),

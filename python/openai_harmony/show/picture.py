@@ -177,9 +177,6 @@ def with_gaps(blocks: list[Block], tokens: Sequence[int]) -> list[Block]:
     filled: list[Block] = []
     at = 0
     for block in blocks:
-        if block.is_dropped:
-            filled.append(block)
-            continue
         if block.start > at:
             filled.append(gap(at, block.start))
         filled.append(replace(block, start=max(block.start, at)))

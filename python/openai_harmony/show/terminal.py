@@ -66,4 +66,4 @@ def write_styled(lines: Iterable[Line], console: Any) -> None:
         text = Text(overflow="fold")
         for piece in pieces:
             text.append(piece.text, " ".join(STYLES.get(name, name) for name in piece.styles))
-        console.print(Padding(text, (0, 0, 0, indent)) if indent else text)
+        console.print(Padding.indent(text, indent))
