@@ -187,6 +187,9 @@ mod tests {
             ("start: \"a\" (\",\" start)?", "(?:a,)*a"),
             ("start: start \"+\" start | \"1\"", r"1(?:\+1)*"),
             ("start: e\ne: e \"+\" t | t\nt: \"1\"", r"1(?:\+1)*"),
+            // Itself, which says nothing, and options within one that names it.
+            ("start: start | \"a\" | start \"bb\"", "a(?:bb)*"),
+            ("start: (start \"+\" | \"-\") \"1\" | \"2\"", r"(?:-1|2)(?:\+1)*"),
             // Two that name each other.
             ("start: \"a\" b\nb: \"b\" start | \"c\"", "(?:ab)*ac"),
             (
@@ -308,6 +311,7 @@ mod tests {
         let text = Expr::literal;
         let inner = Expr::choice([Expr::concat([text("aa"), Expr::Rule(0)]), text("bb")]);
         assert_eq!(rules.rules, [Expr::concat([text("xx"), inner, text("yy")])]);
+        assert_eq!(rules.start, Expr::Rule(0));
     }
 
     #[test]
@@ -350,6 +354,22 @@ mod tests {
         ] {
             let rules = lark(&text).unwrap().rules().unwrap();
             assert_eq!(rules.rules.is_empty(), is_regular, "{text}");
+        }
+    }
+
+    #[test]
+    fn grammars_of_the_largest_size_are_held() {
+        let nested = |count| {
+            format!("start: \"b\" | {}\"a\"{}", "(\"bb\" ".repeat(count), ")*".repeat(count))
+        };
+        let padded = |length| format!("start: \"a\"{}", " ".repeat(length - 10));
+        for (text, is_held) in [
+            (nested(74), true),
+            (nested(75), false),
+            (padded(MAX_LENGTH), true),
+            (padded(MAX_LENGTH + 1), false),
+        ] {
+            assert_eq!(lark(&text).unwrap().rules().is_ok(), is_held, "{text:.60}");
         }
     }
 

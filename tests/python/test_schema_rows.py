@@ -62,6 +62,9 @@ NONE: dict[str, Any] = {"type": "object", "additionalProperties": False}
         ({"type": "number", "multipleOf": 0.1, "minimum": -0.5}, ["-0.5", "-0.1", "0"], ["-0.01", "-0.6"]),
         ({**both({"maxProperties": 2}), **FEW, **NONE}, ['{"a":1}', '{"a":1,"b":2}'], ["{}"]),
         ({"anyOf": [{"minProperties": 1}], **FEW, **NONE}, ['{"a":1}', '{"a":1,"b":2}'], ["{}"]),
+        ({"type": "object", "properties": {"a": {}}, "unevaluatedProperties": False}, ['{"a":1}'], ['{"b":1}']),
+        ({"type": "object", "additionalProperties": {"const": 1}, "unevaluatedProperties": False}, ['{"b":1}'], ['{"b":2}']),
+        ({"enum": ["ab", "a", ""], "minLength": 1, "maxLength": 1}, ['"a"'], ['"ab"', '""']),
         ({**NONE, "patternProperties": {"^<$": {}, "^b": False}}, ["{}", '{"<":1}'], ['{"b":1}', '{"bc":1}']),
         ({**NONE, "properties": {f"p{n}": {"const": n} for n in range(170)}}, ['{"p0":0}', '{"p169":169}'], ['{"p169":1}']),
     ],
@@ -95,6 +98,11 @@ def test_what_is_held(schema: Any, good: list[str], bad: list[str]) -> None:
         ({"$ref": "#/$defs/a%zz", "$defs": {"a": {"const": 1}}}, ["$ref"]),
         ({**NONE, "patternProperties": {"^a": {"type": "string"}, "b": {"type": "integer"}}}, ["patternProperties"]),
         ({**NONE, "patternProperties": {"^a": {"type": "string"}, "^b": {"type": "integer"}}}, []),
+        ({"anyOf": [{}], "unevaluatedProperties": False}, ["unevaluatedProperties"]),
+        ({"type": ["string", "text"]}, ["type"]),
+        ({"type": "string", "pattern": "^([ab]c){1000}$"}, []),
+        ({"type": "string", "pattern": "^([ab]c){3001}$"}, ["pattern"]),
+        ({"oneOf": [{"const": one} for one in range(300)]}, []),
         ({"$ref": "#/x-a", "x-a": {"type": "integer"}}, ["$ref"]),
     ],
     ids=str,
@@ -119,6 +127,17 @@ def test_what_bnf_loosens(schema: Any, keywords: list[str]) -> None:
 )  # fmt: skip
 def test_what_llguidance_loosens(schema: Any, keywords: list[str]) -> None:
     assert loosened(schema, "lark") == keywords
+
+
+def test_what_says_nothing_changes_nothing() -> None:
+    schema = {"anyOf": [{"type": "string"}, {"type": "null"}]}
+    more = {"$defs": {"a": {}}, "definitions": {}, "format": "date", "title": "?", "examples": [1]}
+    for form in ("gbnf", "xgrammar"):
+        plain, described = (
+            TurnGrammar(response_schema=one).write(form).text
+            for one in (schema, {**schema, **more})
+        )
+        assert plain == described
 
 
 KINDS = ["object", "array", "string", "number", "integer", "boolean", "null"]
@@ -172,40 +191,55 @@ def test_how_often_small_schemas_are_loosened(form: Form) -> None:
 
 LOOSENED: dict[str, dict[str, int]] = {
     "gbnf": {
-        "additionalProperties": 10,
+        "additionalProperties": 12,
+        "dependentRequired": 69,
         "items": 2,
         "maxLength": 8,
         "maxProperties": 14,
         "minLength": 7,
         "minProperties": 17,
-        "multipleOf": 60,
-        "not": 64,
-        "oneOf": 60,
-        "patternProperties": 27,
+        "multipleOf": 66,
+        "not": 70,
+        "oneOf": 66,
+        "patternProperties": 30,
         "prefixItems": 2,
         "properties": 9,
         "propertyNames": 9,
         "required": 8,
         "type": 69,
+        "unevaluatedProperties": 18,
+        "uniqueItems": 69,
     },
     "xgrammar": {
-        "additionalProperties": 10,
+        "additionalProperties": 12,
+        "dependentRequired": 69,
         "items": 2,
         "maxLength": 8,
         "maxProperties": 14,
         "minLength": 7,
         "minProperties": 17,
-        "multipleOf": 60,
-        "not": 64,
-        "oneOf": 60,
-        "patternProperties": 27,
+        "multipleOf": 66,
+        "not": 70,
+        "oneOf": 66,
+        "patternProperties": 30,
         "prefixItems": 2,
         "properties": 9,
         "propertyNames": 9,
         "required": 8,
         "type": 69,
+        "unevaluatedProperties": 18,
+        "uniqueItems": 69,
     },
-    "lark": {"maxProperties": 13, "minProperties": 11, "not": 64, "oneOf": 60, "propertyNames": 9},
+    "lark": {
+        "dependentRequired": 69,
+        "maxProperties": 13,
+        "minProperties": 11,
+        "not": 70,
+        "oneOf": 66,
+        "propertyNames": 9,
+        "unevaluatedProperties": 18,
+        "uniqueItems": 69,
+    },
 }
 
 

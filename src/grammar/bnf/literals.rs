@@ -3,7 +3,7 @@
 use serde_json::{Map, Number, Value};
 
 use super::decimal::{Bound, Bounds, Decimal};
-use crate::grammar::schemas::names;
+use crate::grammar::schemas::{kind_of, names};
 
 /// A text as both dialects quote it.
 pub(super) fn literal(text: &str) -> String {
@@ -69,16 +69,8 @@ fn admits_number(members: &Map<String, Value>, number: &Number) -> bool {
 }
 
 fn is_of(value: &Value, kind: &Value) -> bool {
-    match kind.as_str() {
-        Some("object") => value.is_object(),
-        Some("array") => value.is_array(),
-        Some("string") => value.is_string(),
-        Some("number") => value.is_number(),
-        Some("integer") => value.as_f64().is_some_and(|number| number.fract() == 0.0),
-        Some("boolean") => value.is_boolean(),
-        Some("null") => value.is_null(),
-        _ => false,
-    }
+    let is_whole = || value.as_f64().is_some_and(|number| number.fract() == 0.0);
+    kind == kind_of(value) || kind == "integer" && is_whole()
 }
 
 /// The items of a list; none of what is not one.

@@ -61,7 +61,8 @@ fn kinds(schema: &Value) -> Option<Vec<&str>> {
     }
 }
 
-fn kind_of(value: &Value) -> &'static str {
+/// The type of a value.
+pub(in crate::grammar) fn kind_of(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "boolean",

@@ -12,6 +12,7 @@ mod report;
 use serde_json::{Map, Value, json};
 
 use self::clean::Cleaner;
+pub(super) use self::disjoint::kind_of;
 pub use self::report::Loosened;
 pub(super) use self::report::Report;
 use crate::path::Path;
