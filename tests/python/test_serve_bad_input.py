@@ -24,6 +24,9 @@ from openai_harmony import serve
 from openai_harmony.interop import Body
 from openai_harmony.serve.bodies import LARGE, is_quick
 from openai_harmony.serve.engines import EngineError, Sampled, SampleRequest
+from openai_harmony.serve.passed_on import limited
+from openai_harmony.serve.refusals import RefusedError
+from openai_harmony.serve.settings import Settings
 
 CHAT, RESPONSES, ANTHROPIC, OLLAMA, GENERATE = BODIES
 
@@ -248,6 +251,49 @@ def test_fields_of_the_store(field: str, wrong: Any, kept: bool, tmp_path: Path)
     if kept:
         app.state.store.close()
     assert (null.status, null.json()["store"]) == (200, kept)
+
+
+@pytest.mark.parametrize("says_so", [True, False])
+def test_a_body_as_large_as_allowed_is_taken(says_so: bool) -> None:
+    raw = json.dumps(BODIES[CHAT]).encode()
+    headers = {"content-length": str(len(raw))} if says_so else {}
+    for most, status in ((len(raw), 200), (len(raw) - 1, 413)):
+        assert asked(serve.app(says(), max_body=most), CHAT, raw, headers=headers).status == status
+
+
+@pytest.mark.parametrize("at", [0, 5])
+def test_errors_of_the_engine_are_counted_once(at: int) -> None:
+    """Those before an answer, and those within one."""
+    app = serve.app(failing(at, EngineError("out of memory", 503)))
+
+    async def run() -> str:
+        for stream in (False, True):
+            await ask(app, CHAT, {**BODIES[CHAT], "stream": stream})
+        return (await ask(app, "/metrics")).body.decode()
+
+    assert 'harmony_engine_errors_total{status="503"} 2.0' in asyncio.run(run())
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ({"max_tokens": 8}, {"max_tokens": 8}),
+        ({"max_tokens": 9}, {"max_tokens": 8}),
+        ({"max_tokens": 10**30}, {"max_tokens": 10**30}),
+        ({"max_tokens": None, "n": 2, "best_of": 2}, {"max_tokens": None, "n": 2, "best_of": 2}),
+        ({"sampling_params": {"max_tokens": 99}}, {"sampling_params": {"max_tokens": 8}}),
+        ({"n": 3}, "n: 3 answers, of which this server gives 2"),
+        ({"sampling_params": {"best_of": 3}}, "best_of: 3 answers, of which this server gives 2"),
+    ],
+)
+def test_what_is_passed_on_is_held_to_the_limits(body: Any, expected: Any) -> None:
+    settings = Settings(engine="none", max_output_tokens=8, max_answers=2)
+    raw = Body(json.dumps(body).encode())
+    if isinstance(expected, str):
+        with pytest.raises(RefusedError, match=f"^{expected}$"):
+            limited(raw, settings)
+        return
+    assert json.loads(limited(raw, settings)) == expected
 
 
 @pytest.mark.parametrize("path", BODIES)

@@ -221,6 +221,7 @@ def test_llama_cpp_is_asked_in_its_words() -> None:
     [(_, body)] = fake.asked
     assert (body["n_predict"], body["repeat_penalty"], body["seed"]) == (50, 1.0, 9)
     assert (body["return_tokens"], body["logit_bias"]) == (True, [[9, 1.5]])
+    assert (body["cache_prompt"], body["stream"]) == (True, True)
 
 
 def test_llama_cpp_leaves_out_tokens_of_unfinished_characters() -> None:

@@ -252,8 +252,23 @@ class TestRender:
         assert "structural_tag" in made["sampling_params"]["structured_outputs"]
         assert ENCODING.decode(made["token_ids"]).endswith("<|start|>assistant")
 
+    @pytest.mark.parametrize("counts", [[], [1], [2, 1], [0, 3]])
+    def test_calls_of_the_history_are_counted(self, counts: list[int]) -> None:
+        call = {"type": "function", "function": {"name": "rain", "arguments": "{}"}}
+        messages: list[Any] = [*USER]
+        for number, count in enumerate(counts):
+            calls = [{**call, "id": f"{number}.{index}"} for index in range(count)]
+            messages.append({"role": "assistant", "content": "Hm.", "tool_calls": calls})
+            messages += [
+                {"role": "tool", "tool_call_id": one["id"], "content": "1"} for one in calls
+            ]
+            messages += USER
+        found = rendered({"messages": messages, "tools": [RAIN]})["parse_context"]
+        assert found["history_tool_call_cnt"] == sum(counts)
+
     def test_completions(self) -> None:
         one = rendered({"prompt": "Hi<|end|>"}, TEXTS)
+        assert not {"n", "top_k"} & one[0]["sampling_params"].keys()
         assert [request["token_ids"] for request in one] == [tokens("Hi<|end|>")]
         two = rendered({"prompt": ["a", [1, 2]], "max_tokens": 3, "request_id": "x"}, TEXTS)
         assert [request["token_ids"] for request in two] == [tokens("a"), [1, 2]]

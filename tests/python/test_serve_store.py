@@ -476,6 +476,32 @@ def test_addresses_that_lead_nowhere(tmp_path: Path) -> None:
     assert issubclass(StoreError, RefusedError)
 
 
+@pytest.mark.parametrize(
+    ("error", "attempts"),
+    [
+        (sqlalchemy.exc.OperationalError("", {}, Exception("database is locked")), 4),
+        (sqlalchemy.exc.OperationalError("", {}, Exception("disk I/O error")), 1),
+        (sqlalchemy.exc.InvalidRequestError("closed"), 1),
+        (sqlalchemy.exc.DBAPIError("", {}, Exception("gone"), connection_invalidated=True), 4),
+    ],
+)
+def test_what_may_pass_is_tried_again(
+    error: Exception, attempts: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(time, "sleep", lambda _: None)
+    store = Store(str(tmp_path / "responses.sqlite"), 1)
+    tried = []
+
+    def work(_: Any) -> None:
+        tried.append(1)
+        raise error
+
+    with pytest.raises(StoreError):
+        store._write(work)
+    assert len(tried) == attempts
+    store.close()
+
+
 ODD = ("\ud800", "\0", "a b", "x" * 129, 5, {"a": 1})
 
 
