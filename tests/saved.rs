@@ -348,6 +348,28 @@ fn no_checkpoint_breaks_a_parser() {
     assert!(refused.is_empty(), "{refused:?}");
 }
 
+/// Anything else would grow beyond four bytes.
+#[test]
+fn only_the_first_bytes_of_a_character_are_pending() {
+    let mut parser = StreamableParser::new(encoding(), Some(Role::Assistant)).unwrap();
+    parser.feed(&[200_005, 17_196, 200_008]).unwrap();
+    let saved: Value = serde_json::from_slice(&parser.to_checkpoint().unwrap()).unwrap();
+    for (pending, length, fits) in [
+        ([0, 0, 0, 0], 0, true),
+        ([240, 159, 166, 0], 3, true),
+        ([97, 240, 159, 0], 3, false),
+        ([97, 0, 0, 0], 1, false),
+        ([255, 0, 0, 0], 1, false),
+        ([240, 159, 166, 128], 4, false),
+        ([0, 0, 0, 0], 5, false),
+    ] {
+        let mut state = saved.clone();
+        state["read"]["Checkpoint"]["state"]["Content"]["decoder"] =
+            json!({"pending": pending, "length": length});
+        assert_eq!(resumed(&state).is_ok(), fits, "{pending:?} {length}");
+    }
+}
+
 fn resumed(state: &Value) -> Result<StreamableParser, openai_harmony::Error> {
     StreamableParser::from_bytes(encoding(), &serde_json::to_vec(state).unwrap())
 }
