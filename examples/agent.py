@@ -1,13 +1,13 @@
-"""An agent with two tools, in front of any engine that takes and gives token ids.
+"""An agent with two tools, in front of any engine that takes and returns token ids.
 
     python examples/agent.py --show
     python examples/agent.py "How far is Tokyo from Oslo, in miles?" --url http://localhost:8000
     python examples/agent.py "…" --replay sampled.txt
 
-The loop is `run`: sample, run the calls, go on from the very tokens that were sampled. `--url` is
-the completions API of vLLM or SGLang; `--replay` reads what was sampled from a file, a turn a
-line, as text with markers; with neither, the recorded episode below answers. `--show` draws the
-whole episode at the end.
+The loop is `run`: sample, run the calls, continue from exactly the sampled tokens. `--url` is the
+completions API of vLLM or SGLang; `--replay` reads samples from a file, one turn per line, as text
+with markers; without either, the recorded episode below answers. `--show` draws the whole episode
+at the end.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ RECORDED = """\
 <|channel|>commentary to=functions.convert <|constrain|>json<|message|>{"kilometres": 305}<|call|>
 <|channel|>final<|message|>It is 189.5 miles.<|return|>
 """
-"""What a model samples for this question, a turn a line."""
+"""What a model samples for this question, one turn per line."""
 
 
-# The tools: functions of Python, and what the model is told of them.
+# The tools: Python functions, and their declarations for the model.
 
 
 def distance(start: str, end: str) -> dict[str, Any]:
-    """The distance of two cities by air."""
+    """The distance between two cities by air."""
     known = {("bergen", "oslo"): 305, ("oslo", "tokyo"): 8414}
     first, second = sorted((start.lower(), end.lower()))
     if (first, second) not in known:

@@ -1,10 +1,10 @@
-//! A server for chat completions in one file, streamed and whole.
+//! A server for chat completions in one file, streamed or not.
 //!
 //! Run it with `cargo run -p openai-harmony-checks --example gateway -- --replay recorded.jsonl --port 8000`.
 //!
-//! Behind it stands an engine that says what was recorded in a JSONL file of
-//! `{"match": "...", "text": "..."}`: the first record counts whose match stands in the prompt. For
-//! another engine, change [`Replay`] and [`Sampled`]; the server stays as it is.
+//! Its engine plays a JSONL file of recorded `{"match": "...", "text": "..."}`: the first record whose
+//! match is in the prompt. For another engine, change [`Replay`] and [`Sampled`]; the server stays as
+//! it is.
 
 use std::error::Error as StdError;
 use std::sync::Arc;
@@ -154,7 +154,7 @@ struct Answer {
 
 impl Answer {
     /// Takes the next tokens and writes what the API streams of them; `false` after the last ones.
-    async fn go_on(&mut self, frames: &mut Vec<u8>) -> Result<bool, Error> {
+    async fn advance(&mut self, frames: &mut Vec<u8>) -> Result<bool, Error> {
         if self.is_finished {
             return Ok(false);
         }
@@ -174,7 +174,7 @@ impl Answer {
 
     async fn whole(mut self) -> Result<Response, Error> {
         let mut frames = Vec::new();
-        while self.go_on(&mut frames).await? {
+        while self.advance(&mut frames).await? {
             frames.clear();
         }
         frames.clear();
@@ -187,8 +187,8 @@ impl Answer {
             [(header::CONTENT_TYPE, self.reply.media_type()), (header::CACHE_CONTROL, "no-cache")];
         let frames = stream::try_unfold(self, |mut answer| async {
             let mut frames = Vec::new();
-            let goes_on = answer.go_on(&mut frames).await?;
-            Ok::<_, Error>(goes_on.then_some((frames, answer)))
+            let has_more = answer.advance(&mut frames).await?;
+            Ok::<_, Error>(has_more.then_some((frames, answer)))
         });
         (headers, Body::from_stream(frames)).into_response()
     }

@@ -1,11 +1,9 @@
-"""A chat in the terminal with any server of chat completions.
-
-`harmony serve` is one, and so is vLLM:
+"""A chat in the terminal with any server of chat completions, such as `harmony serve` or vLLM.
 
     python examples/terminal_chat.py --url http://localhost:8000/v1
 
-Thoughts are dim, answers are not; what was thought is given back with the next request, as
-gpt-oss wants it. An empty line or Ctrl-D ends the chat. It needs the package `openai`.
+Thoughts are dim, answers are not; thoughts are sent back with the next request, as gpt-oss expects.
+An empty line or Ctrl-D ends the chat. It needs the package `openai`.
 """
 
 from __future__ import annotations

@@ -18,15 +18,15 @@ impl Brief<'_> {
 
 impl fmt::Display for Brief<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (text, behind) = self.parts();
+        let (text, after) = self.parts();
         f.write_str(text)?;
-        f.write_str(behind)
+        f.write_str(after)
     }
 }
 
 impl fmt::Debug for Brief<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (text, behind) = self.parts();
-        write!(f, "{text:?}{behind}")
+        let (text, after) = self.parts();
+        write!(f, "{text:?}{after}")
     }
 }

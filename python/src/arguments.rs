@@ -43,7 +43,7 @@ impl Argument<'_> {
             |invalid: InvalidArgument| invalid.inside("spelled_markers").raised(object.py());
         match boolean(&object).map_err(invalid)? {
             true if options.strict => Err(invalid(InvalidArgument::value(
-                "only lenient parsing reads them: strict=False",
+                "only lenient parsing (strict=False) reads them",
             ))),
             are_read => Ok(options.with_spelled_markers(are_read)),
         }

@@ -66,7 +66,7 @@ fn arrays(
     // SAFETY: by Arrow's PyCapsule interface a capsule of this name holds such a stream. It is taken
     // out of the capsule, which is left with a stream that is released; dropping it releases it.
     let mut stream = unsafe { FFI_ArrowArrayStream::from_raw(pointer.as_ptr()) };
-    let mut reader = caught("a schema does not have all its parts", || {
+    let mut reader = caught("a schema is incomplete", || {
         if is_deeper(&schema_of(&mut stream), DEEPEST) {
             return Err(invalid(format!("a type is nested more than {DEEPEST} levels deep")));
         }

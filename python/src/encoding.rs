@@ -228,7 +228,7 @@ impl PyHarmonyEncoding {
         self.tokenizer().special_token(&name).ok_or_else(|| {
             let shown = quoted(py, &name);
             PyValueError::new_err(format!(
-                "Unknown special token: {shown}; `special_tokens_set` has their names"
+                "Unknown special token: {shown}; `special_tokens_set` lists the known ones"
             ))
         })
     }

@@ -41,7 +41,7 @@ fn tool_choice(choice: &Bound<'_, PyAny>) -> Read<ToolChoice> {
             recipients.push(last);
             ToolChoice::Allowed { recipients, required: mode == "required" }
         }
-        ("named", _) => return Err(InvalidArgument::value("'named' is of one recipient")),
+        ("named", _) => return Err(InvalidArgument::value("'named' needs exactly one recipient")),
         _ => {
             let known = "mode: expected 'auto', 'none', 'required' or 'named'";
             return Err(InvalidArgument::value(format!("{known}, got {mode:?}")));

@@ -189,7 +189,7 @@ impl Walker<'_> {
         if object.hasattr("model_dump")? {
             if self.of == Of::Request && is_of_harmony(object)? {
                 let what = type_name(object);
-                let reason = format!("expected what the API sends, got a {what} of harmony's own");
+                let reason = format!("expected the API's form, got harmony's own {what}");
                 return Err(InvalidArgument::value(reason));
             }
             let how = PyDict::new(object.py());

@@ -75,6 +75,6 @@ fn check(rendered: &Rendered) -> PyResult<()> {
 
 fn changed(place: &str) -> PyErr {
     PyValueError::new_err(format!(
-        "{place}: a loss mask needs the tokens and spans as `render_with_spans` gave them"
+        "{place}: a loss mask needs the tokens and spans as `render_with_spans` returned them"
     ))
 }

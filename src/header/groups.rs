@@ -79,25 +79,25 @@ pub(super) fn spells_marker(words: &Words) -> bool {
 /// Whether 0.0.8 takes a spelled `<|channel|>` for the header's first, and finds a value after it.
 fn spells_first_channel(words: &Words) -> bool {
     let before = ordinary(words).take_while(|(kind, _)| *kind != WordKind::Channel);
-    let mut behind = before.filter_map(|(_, text)| Some(text.split_once(CHANNEL)?.1.to_owned()));
+    let mut after = before.filter_map(|(_, text)| Some(text.split_once(CHANNEL)?.1.to_owned()));
     let has_value = |text: String| !text.is_empty() && !text.starts_with(ends_channel);
-    behind.next().is_some_and(has_value)
+    after.next().is_some_and(has_value)
 }
 
 /// The text after a spelled `<|channel|>`, its value and white space that ends no word, up to the next spelled marker.
-fn behind_channel(text: &str) -> &str {
-    let behind = text.split_once(CHANNEL).and_then(|(_, behind)| {
-        let (end, char) = behind.char_indices().find(|(_, char)| ends_channel(*char))?;
-        char.is_whitespace().then(|| behind[end..].trim_start())
+fn after_channel(text: &str) -> &str {
+    let after = text.split_once(CHANNEL).and_then(|(_, after)| {
+        let (end, char) = after.char_indices().find(|(_, char)| ends_channel(*char))?;
+        char.is_whitespace().then(|| after[end..].trim_start())
     });
-    behind.map_or("", |behind| &behind[..until_spelled(behind)])
+    after.map_or("", |after| &after[..until_spelled(after)])
 }
 
 /// Whether 0.0.8 counts several words where markers are spelled in one.
 fn is_several(text: &str) -> bool {
-    let (before, behind) = text.split_once(CHANNEL).unwrap_or((text, ""));
-    let behind = behind.find(ends_channel).map_or("", |end| &behind[end..]);
-    let split = [before, behind].concat().replace(CONSTRAIN, &[" ", CONSTRAIN].concat());
+    let (before, after) = text.split_once(CHANNEL).unwrap_or((text, ""));
+    let after = after.find(ends_channel).map_or("", |end| &after[end..]);
+    let split = [before, after].concat().replace(CONSTRAIN, &[" ", CONSTRAIN].concat());
     split.trim().split_ascii_whitespace().nth(1).is_some()
 }
 
@@ -174,7 +174,7 @@ impl<'a> Groups<'a> {
     /// A word up to the marker that it spells; `false` if nothing is left of it.
     fn begin_spelled(&mut self, text: &'a str, index: usize) -> bool {
         let before = &text[..until_spelled(text)];
-        let value = if before.trim_start().is_empty() { behind_channel(text) } else { before };
+        let value = if before.trim_start().is_empty() { after_channel(text) } else { before };
         if !value.is_empty() {
             self.begin(WordKind::Plain, value, index);
         } else if is_several(text) {
@@ -204,7 +204,7 @@ impl<'a> Groups<'a> {
     /// The first channel. 0.0.8 joins what follows its value to the word before the marker.
     fn take_channel(&mut self, index: usize, word: &Word, text: &'a str) {
         let value = channel_value(text);
-        let behind = &text[value.len()..];
+        let after = &text[value.len()..];
         self.channel = Some(value);
         self.first_channel = Some((index, text.find(ends_channel).map_or("", |end| &text[end..])));
         if self.is_glued(word) && !self.is_blank() {
@@ -212,14 +212,14 @@ impl<'a> Groups<'a> {
             let is_space = |group: &Group<'_>| group.value.trim_start().is_empty();
             // What 0.0.8 takes for a word counts as one, even if it belongs to the channel.
             let is_word = text.contains('<') && self.list.last().is_some_and(is_space);
-            if is_word || !behind.trim_start().is_empty() {
+            if is_word || !after.trim_start().is_empty() {
                 self.extend(index);
             }
             return;
         }
         self.glue = None;
-        let rest = behind.trim_start();
-        if rest.len() < behind.len() && !rest.is_empty() {
+        let rest = after.trim_start();
+        if rest.len() < after.len() && !rest.is_empty() {
             self.begin(WordKind::Plain, rest, index);
         } else if text.contains('<') {
             // 0.0.8 counts it as a word, even if it belongs to the channel.
@@ -279,8 +279,8 @@ impl<'a> Groups<'a> {
         for index in group.words.clone() {
             let word = &words.list()[index];
             match (word.kind, self.first_channel) {
-                (WordKind::Channel, Some((first, behind))) if first == index => {
-                    shown.push_str(behind);
+                (WordKind::Channel, Some((first, after))) if first == index => {
+                    shown.push_str(after);
                     continue;
                 }
                 (WordKind::Channel, _) => shown.push_str(CHANNEL),

@@ -174,9 +174,9 @@ impl<'a> Reader<'a> {
         list.retain(|group| group.kind != WordKind::Noise);
         let Some(word) = list.last() else { return Ok(None) };
         if let [.., marker, word] = &list[..] {
-            let (before, behind) = (marker.first(self.words), word.first(self.words));
-            if word.follows(marker) && is_spaced_pair(self.words, before, behind) {
-                let end = self.words.offset_of(behind, word.value.len());
+            let (before, after) = (marker.first(self.words), word.first(self.words));
+            if word.follows(marker) && is_spaced_pair(self.words, before, after) {
+                let end = self.words.offset_of(after, word.value.len());
                 let text = utf8(self.words.bytes(before.text.start..end))?;
                 list.truncate(list.len() - 2);
                 return Ok(Some([CONSTRAIN, text].concat()));

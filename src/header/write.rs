@@ -130,7 +130,7 @@ pub(crate) fn check(header: HeaderFields<'_>) -> Result<()> {
         let name = name.ok_or(ErrorKind::ToolWithoutName)?;
         check_tool_name(name, recipient.or(channel).or(content_type).is_none())?;
         if recipient != Some(Role::Assistant.as_str()) && names_no_tool(name) {
-            return unsafe_field("name", name, "it would be read as no tool's");
+            return unsafe_field("name", name, "it would not be read as a tool's");
         }
     }
     if let Some(recipient) = recipient {
@@ -173,14 +173,14 @@ fn check_content_type(content_type: &str, recipient: Option<&str>) -> Result<()>
 
 /// A tool's name replaces the role, so it must not be read as a role, with or without a name. `tool`
 /// itself is a valid name.
-fn check_tool_name(name: &str, is_alone: bool) -> Result<()> {
+fn check_tool_name(name: &str, is_whole_header: bool) -> Result<()> {
     let role = name.split(':').next().unwrap_or(name);
     match Role::try_from(role) {
         Ok(Role::Tool) if role == name => return Ok(()),
         Ok(Role::Tool) | Err(_) if !is_run_of_names(name) => {}
-        _ => return unsafe_field("name", name, "would be read as a role or a channel"),
+        _ => return unsafe_field("name", name, "it would be read as a role or a channel"),
     }
-    if is_alone && !names_a_tool(name) {
+    if is_whole_header && !names_a_tool(name) {
         return unsafe_field("name", name, "by itself it would be read as an unknown role");
     }
     Ok(())

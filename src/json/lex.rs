@@ -377,15 +377,15 @@ impl Lexer<'_> {
         if let Some(character) = char::from_u32(first) {
             return Ok(character);
         }
-        let behind = self.at;
-        if first < 0xDC00 && self.text.as_bytes()[behind..].starts_with(b"\\u") {
+        let after = self.at;
+        if first < 0xDC00 && self.text.as_bytes()[after..].starts_with(b"\\u") {
             self.at += 2;
             let second = self.four_digits()?;
             if (0xDC00..=0xDFFF).contains(&second) {
                 let code = 0x1_0000 + ((first - 0xD800) << 10) + (second - 0xDC00);
                 return char::from_u32(code).ok_or(Fault::InvalidEscape);
             }
-            self.at = behind;
+            self.at = after;
         }
         self.tape.replaced_half_pair();
         Ok(char::REPLACEMENT_CHARACTER)

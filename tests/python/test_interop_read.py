@@ -150,11 +150,11 @@ class TestBodies:
             ({"messages": bytearray(b"x")}, "messages: expected a JSON value, got bytearray"),
             (
                 {"messages": [Message.from_role_and_content("user", "Hi")]},
-                "messages[0]: expected what the API sends, got a Message of harmony's own",
+                "messages[0]: expected the API's form, got harmony's own Message",
             ),
             (
                 Conversation.from_messages([]),
-                "expected what the API sends, got a Conversation of harmony's own",
+                "expected the API's form, got harmony's own Conversation",
             ),
         ],
     )
