@@ -100,8 +100,11 @@ async def ask(
     pause: float = 0,
 ) -> Answer:
     """One request. ``leaves`` says after a part whether the client goes away; ``sends`` are the
-    parts of the body, after which nothing comes any more; ``pause`` stands between reads."""
-    answer, gone, asked = Answer(), asyncio.Event(), True
+    parts of the body, after which nothing comes any more; ``pause`` stands between reads.
+
+    Each answer ends once, unless its client leaves or stops reading.
+    """
+    answer, gone, asked, is_ended = Answer(), asyncio.Event(), True, False
     raw = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
     unfinished = list(sends) if sends is not None else None
 
@@ -118,6 +121,9 @@ async def ask(
         return {"type": "http.disconnect"}
 
     async def send(message: dict[str, Any]) -> None:
+        nonlocal is_ended
+        assert not is_ended
+        is_ended = message["type"] == "http.response.body" and not message.get("more_body")
         if message["type"] == "http.response.start":
             answer.status = message["status"]
             answer.headers = {name.decode(): value.decode() for name, value in message["headers"]}
@@ -141,4 +147,5 @@ async def ask(
     if leaves is not None and leaves(answer):
         gone.set()
     await asyncio.wait_for(app(scope, receive, send), timeout=60)
+    assert is_ended or gone.is_set() or pause
     return answer

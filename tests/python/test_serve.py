@@ -384,6 +384,20 @@ def test_health() -> None:
     }
 
 
+def test_what_is_running_is_known_with_its_time() -> None:
+    seen: list[Any] = []
+
+    async def sample(request: SampleRequest) -> AsyncGenerator[Sampled, None]:
+        seen.extend(app.state.gateway.journal.running())
+        yield Sampled(tokens(HELLO), "stop")
+
+    app = serve.app(Engine(sample))
+    assert asyncio.run(ask(app, CHAT, BODIES[CHAT])).status == 200
+    [one] = seen
+    assert (one["path"], 0 <= one["seconds"] < 60) == (CHAT, True)
+    assert app.state.gateway.journal.running() == []
+
+
 def test_metrics() -> None:
     app = serve.app(says(DAMAGED))
 
@@ -454,8 +468,18 @@ def test_logs(contents: bool, caplog: pytest.LogCaptureFixture) -> None:
     assert (fields["api"], fields["status"], fields["stop"]) == ("chat_completions", 200, ["stop"])
     assert fields["completion_tokens"] == len(tokens(DAMAGED))
     assert fields["repairs"] == {"missing_message": 1}
-    assert 0 <= fields["first_token"] <= fields["seconds"]
+    assert 0 <= fields["first_token"] <= fields["seconds"] < 60
     assert ("Hello" in json.dumps(fields)) is ("Hi there" in json.dumps(fields)) is contents
+
+
+def test_a_fault_of_the_server_is_logged_with_its_trace(caplog: pytest.LogCaptureFixture) -> None:
+    async def sample(request: SampleRequest) -> AsyncGenerator[Sampled, None]:
+        raise RuntimeError("a bug")
+        yield Sampled([])
+
+    assert asked(Engine(sample), CHAT, BODIES[CHAT]).status == 500
+    [record] = [record for record in caplog.records if record.levelname == "ERROR"]
+    assert (record.getMessage(), bool(record.exc_info)) == ("a fault of this server", True)
 
 
 def test_the_package_loads_nothing_of_it() -> None:

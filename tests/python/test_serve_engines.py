@@ -264,6 +264,17 @@ def test_learns_model_and_context() -> None:
     assert at({"/v1/models": fake_engines.MODELS}, use)[0] == "completions"
 
 
+@pytest.mark.parametrize(("logprob", "is_one"), [(0, True), (-0.5, True), (1, False), ("x", False)])
+def test_log_probabilities_of_records(logprob: Any, is_one: bool, tmp_path: Path) -> None:
+    file = tmp_path / "records.jsonl"
+    file.write_text(json.dumps({"match": "a", "text": "b", "logprob": logprob}), "utf-8")
+    if is_one:
+        connect(f"replay={file}")
+        return
+    with pytest.raises(ValueError, match="line 1: logprob: expected a number of at most 0$"):
+        connect(f"replay={file}")
+
+
 @pytest.mark.parametrize("odd", [0, -1, "4096", True, None, 4.5])
 def test_a_context_that_is_no_number_of_tokens_is_not_learned(odd: Any) -> None:
     async def use(fake: Fake) -> int:
