@@ -72,8 +72,8 @@ impl StreamableParser {
         })
     }
 
-    /// Like [`Self::to_bytes`], but only what is needed to continue: a few hundred bytes and microseconds, however much
-    /// was read. Later events are the same. The parser that [`Self::from_bytes`] restores lacks earlier messages,
+    /// Like [`Self::to_bytes`], but only what is needed to continue: a few hundred bytes and a few microseconds, however
+    /// much was read. Later events are the same. The parser that [`Self::from_bytes`] restores lacks earlier messages,
     /// repairs, tokens and text, though its spans and indices count them.
     ///
     /// # Errors
