@@ -46,9 +46,9 @@ impl Expr {
         if text.is_empty() { Self::EMPTY } else { Self::Literal(text.to_owned()) }
     }
 
+    /// A class that is not empty.
     pub(crate) fn class(class: ClassUnicode) -> Self {
         match class.ranges() {
-            [] => Self::NOTHING,
             [one] if one.start() == one.end() => Self::Literal(one.start().to_string()),
             _ => Self::Class(class),
         }

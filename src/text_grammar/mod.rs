@@ -210,11 +210,17 @@ mod tests {
             // But within a terminal.
             ("start: AB \"cc\"\nAB: \"aa\" \"bb\"\n%ignore \" \"", " *aabb *cc *"),
             ("?!start: \"a\"", "a"),
+            ("!?start: \"a\"", "a"),
+            ("start: \"ab\"~2..2", "(?:ab){2}"),
+            ("start: \"Aß\"i", "[Aa]ß"),
+            // No text has what does not end.
+            ("start: \"a\" | \"b\" c\nc: \"c\" c", "a"),
             // What does not lead back is not written out.
             ("start: (\"aa\" | \"bb\") \"xx\" start | \"cc\"", "(?:(?:aa|bb)xx)*cc"),
         ] {
             let expected = regular(GrammarSyntax::Regex, pattern);
             assert_eq!(regular(GrammarSyntax::Lark, text), expected, "{text}");
+            assert_eq!(lark(text).unwrap().definition(), text);
         }
     }
 
@@ -243,6 +249,7 @@ mod tests {
             ("start \"x\"", "line 1, column 7: expected :"),
             ("start: \"\\u12\"", "line 1, column 9: \\u needs 4 hexadecimal digits"),
             ("start: \"ab\\u12\"", "line 1, column 11: \\u needs 4 hexadecimal digits"),
+            ("start: \\ \"x\"", "line 1, column 8: '\\\\' begins nothing"),
             ("start: \"x\" ;", "line 1, column 12: ';' begins nothing"),
         ] {
             assert_eq!(lark(text).err().as_deref(), Some(error), "{text}");
@@ -271,6 +278,7 @@ mod tests {
                 "start: list{\"a\"}\nlist{x}: x",
                 "line 1, column 12: no grammar of an engine has templates",
             ),
+            ("start: \"a\"\nlist{x}: x", "line 2, column 5: no grammar of an engine has templates"),
             ("%declare X\nstart: X", "line 1, column 1: no grammar of an engine has %declare"),
             ("start: \"a\" %json {}", "line 1, column 12: no grammar of an engine has %json"),
             (
@@ -347,7 +355,8 @@ mod tests {
         };
         let either = |count| format!("({}) ({})", all('a', count), all('b', count));
         for (text, is_regular) in [
-            (format!("start: {}", all('a', 190)), true),
+            (format!("start: {}", all('a', 199)), true),
+            (format!("start: {}", all('a', 200)), false),
             (format!("start: {}", either(13)), true),
             (format!("start: {}", either(14)), false),
             (format!("start: {}", either(15)), false),
@@ -363,7 +372,12 @@ mod tests {
             format!("start: \"b\" | {}\"a\"{}", "(\"bb\" ".repeat(count), ")*".repeat(count))
         };
         let padded = |length| format!("start: \"a\"{}", " ".repeat(length - 10));
+        let many = |count| {
+            (0..count).fold("start: \"a\"".to_owned(), |all, at| format!("{all}\nr{at}: \"b\""))
+        };
         for (text, is_held) in [
+            (many(297), true),
+            (many(298), false),
             (nested(74), true),
             (nested(75), false),
             (padded(MAX_LENGTH), true),

@@ -64,6 +64,9 @@ NONE: dict[str, Any] = {"type": "object", "additionalProperties": False}
         ({"anyOf": [{"minProperties": 1}], **FEW, **NONE}, ['{"a":1}', '{"a":1,"b":2}'], ["{}"]),
         ({"type": "object", "properties": {"a": {}}, "unevaluatedProperties": False}, ['{"a":1}'], ['{"b":1}']),
         ({"type": "object", "additionalProperties": {"const": 1}, "unevaluatedProperties": False}, ['{"b":1}'], ['{"b":2}']),
+        ({"type": "number"}, ["1e5", "-0", "0.5E-3"], ["01", "1."]),
+        ({"enum": [[], [1], {}, {"a": 1}], "maxItems": 0, "minProperties": 1}, ["[]", '{"a":1}'], ["[1]", "{}"]),
+        ({"enum": [[], [1], {}, {"a": 1}], "minItems": 1, "maxProperties": 0}, ["[1]", "{}"], ["[]", '{"a":1}']),
         ({"enum": ["ab", "a", ""], "minLength": 1, "maxLength": 1}, ['"a"'], ['"ab"', '""']),
         ({**NONE, "patternProperties": {"^<$": {}, "^b": False}}, ["{}", '{"<":1}'], ['{"b":1}', '{"bc":1}']),
         ({**NONE, "properties": {f"p{n}": {"const": n} for n in range(170)}}, ['{"p0":0}', '{"p169":169}'], ['{"p169":1}']),
@@ -99,6 +102,10 @@ def test_what_is_held(schema: Any, good: list[str], bad: list[str]) -> None:
         ({**NONE, "patternProperties": {"^a": {"type": "string"}, "b": {"type": "integer"}}}, ["patternProperties"]),
         ({**NONE, "patternProperties": {"^a": {"type": "string"}, "^b": {"type": "integer"}}}, []),
         ({"anyOf": [{}], "unevaluatedProperties": False}, ["unevaluatedProperties"]),
+        ({"type": "array", "maxItems": 2000}, []),
+        ({"type": "array", "maxItems": 2001}, ["maxItems"]),
+        # Each level asks more of the next.
+        ({"$ref": "#/$defs/a", "$defs": {"a": {"items": both({"$ref": "#/$defs/a"}, {"items": {"minimum": 1}})}}}, ["$ref"]),
         ({"type": ["string", "text"]}, ["type"]),
         ({"type": "string", "pattern": "^([ab]c){1000}$"}, []),
         ({"type": "string", "pattern": "^([ab]c){3001}$"}, ["pattern"]),
@@ -127,6 +134,14 @@ def test_what_bnf_loosens(schema: Any, keywords: list[str]) -> None:
 )  # fmt: skip
 def test_what_llguidance_loosens(schema: Any, keywords: list[str]) -> None:
     assert loosened(schema, "lark") == keywords
+
+
+def test_ways_that_are_too_many_take_no_room_of_others() -> None:
+    ways = [(9, {"minimum": 0}), (8, {"minimum": 0}), (2, {"maximum": 5})]
+    schema = {"type": "integer", **both(*({"anyOf": [one] * count} for count, one in ways))}
+    assert loosened(schema) == ["anyOf"]
+    written = TurnGrammar(response_schema=schema, strict=[], prefill=BEGUN).to_gbnf()
+    assert [text for text in "-1 0 5 6".split() if gbnf.read(written).takes(text)] == ["0", "5"]
 
 
 def test_what_says_nothing_changes_nothing() -> None:

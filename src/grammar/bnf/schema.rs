@@ -65,7 +65,7 @@ impl SchemaWriter<'_> {
     /// The name of the rule of a schema's values; `None` if no value fits.
     pub(super) fn value(&mut self, schema: &Value, path: &Path) -> Option<String> {
         match schema {
-            Value::Object(members) if !members.is_empty() => {}
+            Value::Object(_) => {}
             Value::Bool(false) => return None,
             _ => return Some(self.rules.json("value").to_owned()),
         }
