@@ -395,7 +395,9 @@ mod tests {
         let chain = rules(|at| format!("r{at}: \"a\" r{0} \"b\" | \"x\"\n", at + 1));
         let circle =
             rules(|at| format!("r{at}: r{0} \"a\" | \"b\" r{0} | \"x\"\n", (at + 1) % 296));
+        let wide: Vec<String> = (0..1900).map(|at| format!("\"x{at}\"")).collect();
         for (text, most) in [
+            (format!("start: WIDE WIDE WIDE\nWIDE: {}", wide.join(" | ")), 1),
             (format!("start: r0\n{doubled}r296: \"y\""), 300),
             (format!("start: r0\n{chain}r296: \"y\""), 5),
             (format!("start: r0\n{circle}"), 300),

@@ -64,6 +64,8 @@ NONE: dict[str, Any] = {"type": "object", "additionalProperties": False}
         ({"anyOf": [{"minProperties": 1}], **FEW, **NONE}, ['{"a":1}', '{"a":1,"b":2}'], ["{}"]),
         ({"type": "object", "properties": {"a": {}}, "unevaluatedProperties": False}, ['{"a":1}'], ['{"b":1}']),
         ({"type": "object", "additionalProperties": {"const": 1}, "unevaluatedProperties": False}, ['{"b":1}'], ['{"b":2}']),
+        ({"enum": [1, 2, 3], "exclusiveMinimum": 1, "exclusiveMaximum": 3}, ["2"], ["1", "3"]),
+        ({"type": "array", "additionalItems": False}, ["[]", "[1]"], ["1"]),
         ({"type": "number"}, ["1e5", "-0", "0.5E-3"], ["01", "1."]),
         ({"enum": [[], [1], {}, {"a": 1}], "maxItems": 0, "minProperties": 1}, ["[]", '{"a":1}'], ["[1]", "{}"]),
         ({"enum": [[], [1], {}, {"a": 1}], "minItems": 1, "maxProperties": 0}, ["[1]", "{}"], ["[]", '{"a":1}']),
@@ -104,11 +106,19 @@ def test_what_is_held(schema: Any, good: list[str], bad: list[str]) -> None:
         ({"anyOf": [{}], "unevaluatedProperties": False}, ["unevaluatedProperties"]),
         ({"type": "array", "maxItems": 2000}, []),
         ({"type": "array", "maxItems": 2001}, ["maxItems"]),
+        ({"anyOf": []}, ["anyOf"]),
+        ({"$defs": 3}, ["$defs"]),
+        ({**FEW, **NONE, "maxProperties": 2}, []),
+        ({**FEW, **NONE, "maxProperties": 1}, ["maxProperties"]),
+        ({"propertyNames": {"type": "string", "format": "date"}}, []),
+        ({"propertyNames": {"enum": ["a"]}}, []),
+        ({"propertyNames": {"enum": ["a"], "maxLength": 1}}, ["propertyNames"]),
+        ({"allOf": 3}, ["allOf"]),
         # Each level asks more of the next.
         ({"$ref": "#/$defs/a", "$defs": {"a": {"items": both({"$ref": "#/$defs/a"}, {"items": {"minimum": 1}})}}}, ["$ref"]),
         ({"type": ["string", "text"]}, ["type"]),
-        ({"type": "string", "pattern": "^([ab]c){1000}$"}, []),
-        ({"type": "string", "pattern": "^([ab]c){3001}$"}, ["pattern"]),
+        ({"type": "string", "pattern": "^([ab]c){1501}$"}, []),
+        ({"type": "string", "pattern": "^([ab]c){1502}$"}, ["pattern"]),
         ({"oneOf": [{"const": one} for one in range(300)]}, []),
         ({"$ref": "#/x-a", "x-a": {"type": "integer"}}, ["$ref"]),
     ],
@@ -126,6 +136,7 @@ def test_what_bnf_loosens(schema: Any, keywords: list[str]) -> None:
         ({"patternProperties": {"^a": {}, "^b": {}}}, []),
         ({"patternProperties": {"^(a)": {}, "^b[0-9]": {}}}, []),
         ({"patternProperties": {"^a[0-9]": {}, "^b": {"not": {}}}}, ["not"]),
+        ({"anyOf": [{"patternProperties": {"^a": {}, "^ab": {}}}]}, ["patternProperties"]),
         ({"items": {"patternProperties": {"a": {}, "b": {}}}}, ["patternProperties"]),
         ({"properties": {"a": {"$ref": "#/then"}}, "then": {"type": "integer"}}, ["$ref"]),
         ({"properties": {"a": {"$ref": "#/$defs/a"}}, "$defs": {"a": {"type": "integer"}}}, []),
@@ -137,7 +148,7 @@ def test_what_llguidance_loosens(schema: Any, keywords: list[str]) -> None:
 
 
 def test_ways_that_are_too_many_take_no_room_of_others() -> None:
-    ways = [(9, {"minimum": 0}), (8, {"minimum": 0}), (2, {"maximum": 5})]
+    ways = [(9, {"minimum": 0}), (8, {"minimum": 0}), (2, {"maximum": 5}), (9, {"minimum": 1})]
     schema = {"type": "integer", **both(*({"anyOf": [one] * count} for count, one in ways))}
     assert loosened(schema) == ["anyOf"]
     written = TurnGrammar(response_schema=schema, strict=[], prefill=BEGUN).to_gbnf()
@@ -145,14 +156,32 @@ def test_ways_that_are_too_many_take_no_room_of_others() -> None:
 
 
 def test_what_says_nothing_changes_nothing() -> None:
-    schema = {"anyOf": [{"type": "string"}, {"type": "null"}]}
     more = {"$defs": {"a": {}}, "definitions": {}, "format": "date", "title": "?", "examples": [1]}
-    for form in ("gbnf", "xgrammar"):
+    either = {"anyOf": [{"type": "string"}, {"type": "null"}]}
+    for form, schema in itertools.product(("gbnf", "xgrammar"), ({}, either)):
         plain, described = (
             TurnGrammar(response_schema=one).write(form).text
             for one in (schema, {**schema, **more})
         )
         assert plain == described
+
+
+def test_patterns_that_llguidance_gets() -> None:
+    for patterns, held in ((["^a", "^b"], ["^a", "^b"]), (["^a", "^ab", "^c"], ["^a", "^c"])):
+        schema = {"patternProperties": {pattern: {} for pattern in patterns}}
+        written = TurnGrammar(response_schema=schema, strict=[], prefill=BEGUN).to_lark()
+        assert [pattern for pattern in patterns if f'"{pattern}"' in written] == held
+
+
+def test_expressions_repeat_as_often() -> None:
+    assert TurnGrammar(response_regex="a{2000}").to_gbnf()
+    with pytest.raises(HarmonyError, match="response_regex: llama.cpp holds no number above 2000"):
+        TurnGrammar(response_regex="ba{2001}").to_gbnf()
+
+
+def test_xgrammar_repeats_a_million_times_at_most() -> None:
+    for count, keywords in ((1_000_000, []), (1_000_001, ["maxItems"])):
+        assert loosened({"type": "array", "maxItems": count}, "xgrammar") == keywords
 
 
 KINDS = ["object", "array", "string", "number", "integer", "boolean", "null"]
@@ -282,6 +311,8 @@ def keys(count: int) -> dict[str, Any]:
         ({"pattern": "^<?[^|]{18}$"}, True),
         ({"pattern": "^(b|<)[^b]{17}$"}, False),
         ({"pattern": "^(b|<)[^b<|]{17}$"}, True),
+        # The first of several is one of them.
+        ({"pattern": "^[^<]{17}[^<|]+$"}, True),
         ({"maxLength": 23}, True),
         ({"maxLength": 24}, False),
         ({"minLength": 18}, True),
@@ -290,6 +321,20 @@ def keys(count: int) -> dict[str, Any]:
         ({"items": {"minLength": 4}, "maxLength": 23}, False),
         (keys(18), True),
         (keys(19), False),
+        (
+            {
+                "properties": {name: {} for name in "abcdefghijklmnopq"},
+                "additionalProperties": {"type": "null"},
+            },
+            True,
+        ),
+        (
+            {
+                "properties": {name: {} for name in "abcdefghijklmnopqr"},
+                "additionalProperties": {"type": "null"},
+            },
+            False,
+        ),
     ],
 )
 def test_room_for_texts(schema: Any, has_room: bool) -> None:
