@@ -189,6 +189,7 @@ DEFINITIONS = {
     'start: "<" one+ "b"\none: "a" one "b" | "|"': False,
     'start: "<" "a"* "b" | "b" start "|"': True,
     'start: "<" "a"~0..2 "b" | "b" start "|"': True,
+    'start: "<" one* "a"\none: "a" one "b" | "b"': True,
     'start: two\ntwo: "a" two "b" | one\none: "<" two "|" | "b"': False,
 }
 """Grammars of which some rule leads to itself; whether each `<` may be as it is: no rule has a `|`, or ends with a `<`."""

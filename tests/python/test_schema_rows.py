@@ -112,6 +112,8 @@ def test_what_is_held(schema: Any, good: list[str], bad: list[str]) -> None:
         ({**FEW, **NONE, "maxProperties": 1}, ["maxProperties"]),
         ({"propertyNames": {"type": "string", "format": "date"}}, []),
         ({"propertyNames": {"enum": ["a"]}}, []),
+        ({"propertyNames": True}, []),
+        ({"propertyNames": False}, ["propertyNames"]),
         ({"propertyNames": {"enum": ["a"], "maxLength": 1}}, ["propertyNames"]),
         ({"allOf": 3}, ["allOf"]),
         # Each level asks more of the next.
@@ -175,6 +177,7 @@ def test_patterns_that_llguidance_gets() -> None:
 
 def test_expressions_repeat_as_often() -> None:
     assert TurnGrammar(response_regex="a{2000}").to_gbnf()
+    assert '("a" | "")' in TurnGrammar(response_regex="a|").to_gbnf()
     with pytest.raises(HarmonyError, match="response_regex: llama.cpp holds no number above 2000"):
         TurnGrammar(response_regex="ba{2001}").to_gbnf()
 
@@ -311,6 +314,7 @@ def keys(count: int) -> dict[str, Any]:
         ({"pattern": "^<?[^|]{18}$"}, True),
         ({"pattern": "^(b|<)[^b]{17}$"}, False),
         ({"pattern": "^(b|<)[^b<|]{17}$"}, True),
+        ({"pattern": "^a?[^<]{18}$"}, True),
         # The first of several is one of them.
         ({"pattern": "^[^<]{17}[^<|]+$"}, True),
         ({"maxLength": 23}, True),
