@@ -176,14 +176,12 @@ fn crossed(firsts: &[Vec<Expr>], lasts: &[Vec<Expr>]) -> Vec<Vec<Expr>> {
     pairs.take(MOST_OPTIONS + 1).collect()
 }
 
-/// Those rules that the first names, or that these name, by new numbers.
+/// Those rules that the first names, or that these name, by new numbers. No rule names the first.
 fn numbered(rules: &[Expr], start: usize) -> TextRules {
     let mut kept: Vec<usize> = Vec::new();
-    let mut is_start_named = false;
     let mut left = vec![start];
     while let Some(rule) = left.pop() {
         for named in (0..rules.len()).filter(|named| rules[rule].mentions(*named)) {
-            is_start_named |= named == start;
             if !kept.contains(&named) {
                 kept.push(named);
                 left.push(named);
@@ -192,7 +190,7 @@ fn numbered(rules: &[Expr], start: usize) -> TextRules {
     }
     let number =
         |rule: usize| Expr::Rule(kept.iter().position(|one| *one == rule).unwrap_or_default());
-    let start = if is_start_named { number(start) } else { rules[start].replaced(&number) };
+    let start = rules[start].replaced(&number);
     TextRules { start, rules: kept.iter().map(|rule| rules[*rule].replaced(&number)).collect() }
 }
 
