@@ -12,9 +12,8 @@ use crate::path::Path;
 
 /// JSON as it was given: a request's body, or a message of one.
 ///
-/// Its numbers are the text that they are, so that integers of any length, and the digits that a model wrote, stay as
-/// they are in the arguments of calls. A `serde_json::Value` cannot hold them all; where this is made from one it
-/// has what that has.
+/// Its numbers are kept as text, so that integers of any length, and the digits that a model wrote, stay unchanged in
+/// the arguments of calls. A `serde_json::Value` cannot hold all of them; JSON made from one has the numbers it holds.
 ///
 /// ```
 /// use openai_harmony::interop::{Json, parse_body};
@@ -28,7 +27,7 @@ use crate::path::Path;
 /// ```
 #[derive(Clone, Default)]
 pub struct Json {
-    /// The value is the first that was written. Copies share it.
+    /// The value is the first one on the tape. Copies share the tape.
     tape: Arc<Tape>,
 }
 
@@ -53,7 +52,7 @@ impl Json {
         Self::new(tape)
     }
 
-    /// The same of several, each in a line.
+    /// The same for several values, each on its own line.
     pub(super) fn written_lines(bytes: &[u8]) -> Vec<Self> {
         let lines = bytes.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
         lines.map(Self::written).collect()
@@ -73,7 +72,7 @@ impl Json {
         self.at().get(key)?.as_str()
     }
 
-    /// The same object with this member in place of any that it has; what is not an object stays as it is.
+    /// The same object with this member, which replaces one of that name; anything but an object stays as it is.
     #[must_use]
     pub fn with_member(&self, key: &str, value: &Tree) -> Self {
         let mut tape = Tape::clone(&self.tape);
@@ -81,8 +80,7 @@ impl Json {
         Self::new(tape)
     }
 
-    /// The value, with what a `serde_json::Value` can hold of its numbers: an integer of more than 64 bits is the
-    /// nearest float.
+    /// The value as a `serde_json::Value`, in which an integer of more than 64 bits becomes the nearest float.
     pub fn to_value(&self) -> Tree {
         self.at().to_tree()
     }
@@ -114,7 +112,7 @@ impl Serialize for Json {
     }
 }
 
-/// As JSON in one line.
+/// As JSON on one line.
 impl fmt::Display for Json {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.at().to_json())
@@ -127,15 +125,15 @@ impl fmt::Debug for Json {
     }
 }
 
-/// Whether both are written alike.
+/// Whether both have the same JSON text.
 impl PartialEq for Json {
     fn eq(&self, other: &Self) -> bool {
         self.to_string() == other.to_string()
     }
 }
 
-/// Reads the arguments of a call, if they are an object that every JSON parser takes: without halves of surrogate
-/// pairs, and with numbers that fit an `f64`, rounded if need be.
+/// Reads the arguments of a call, if they are an object that every JSON parser accepts: without unpaired surrogates,
+/// and with numbers that fit an `f64`, rounded if need be.
 pub(super) fn parse_arguments(text: &str) -> Option<Json> {
     let mut tape = Tape::default();
     let index = tape.parse(text, NotNumbers::Refused).ok()?;
@@ -145,8 +143,8 @@ pub(super) fn parse_arguments(text: &str) -> Option<Json> {
 
 /// Reads a request's body from its text.
 ///
-/// JSON as others write it, too: half of a surrogate pair, which JavaScript escapes as `\ud83d`
-/// when a text was cut inside an emoji, is U+FFFD. A byte order mark in front is not read.
+/// Unpaired surrogates become U+FFFD: JavaScript writes one as `\ud83d` when a text was cut inside an emoji. A leading
+/// byte order mark is skipped.
 ///
 /// # Errors
 ///
@@ -164,8 +162,8 @@ pub fn parse_body(text: &str) -> Result<Json> {
     parse_body_within(text, usize::MAX)
 }
 
-/// [`parse_body`] of a text that has at most this many values, keys among them: a value takes up to 24 bytes of memory,
-/// twelve times its text.
+/// [`parse_body`] with a limit on the number of values, keys included: a value takes up to 24 bytes of memory, twelve
+/// times its text.
 ///
 /// # Errors
 ///

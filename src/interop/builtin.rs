@@ -36,14 +36,14 @@ impl BuiltinTool {
         }
     }
 
-    /// The tool that a recipient, or the name of its namespace, belongs to.
+    /// The tool that a recipient or namespace belongs to.
     pub(super) fn of_recipient(name: &str) -> Option<Self> {
         Self::ALL
             .into_iter()
             .find(|tool| tool.as_str() == name || tool.recipients().contains(&name))
     }
 
-    /// The tool that a tool's type in an API asks for: `web_search_20250305`.
+    /// The built-in tool that a tool type of an API asks for: `web_search_20250305`.
     pub(super) fn of_type(kind: &str) -> Option<Self> {
         match kind {
             BROWSER | "browser_search" => Some(Self::Browser),

@@ -15,7 +15,7 @@ pub(super) enum Choice {
     #[default]
     Auto,
     None,
-    /// What is listed if there is no tool.
+    /// The unused entry to list if there is no tool.
     Required(Unused),
     Named(Chosen),
     Allowed {
@@ -27,12 +27,13 @@ pub(super) enum Choice {
 /// A tool that a choice names.
 #[derive(Debug)]
 pub(super) enum Chosen {
-    /// By its name; with the error if there is no such tool.
+    /// By its name, with the error to raise if there is no such tool.
     Tool(ToolId, Error),
-    /// By the type of a tool that servers run, `None` for one that cannot run here; with what is listed if it
-    /// has been left out.
+    /// By the type of a tool that servers run, `None` for one that cannot run here; with the entry to list if it has
+    /// been left out.
     Builtin(Option<BuiltinTool>, Unused),
-    /// By the type of a tool that the client runs, which is its name; with what is listed if it has been left out.
+    /// By the type of a tool that the client runs, which is also its name; with the entry to list if it has been left
+    /// out.
     OfClient(ToolId, Unused),
 }
 
@@ -51,7 +52,7 @@ impl Chosen {
         Ok(Self::tool(ToolId::new(name.text()?), &name))
     }
 
-    /// The tool's recipients; none, if it has been left out.
+    /// The tool's recipients; empty if it has been left out.
     fn recipients(self, names: &ToolNames, unused: &mut Vec<Unused>) -> Result<Vec<String>> {
         match self {
             Self::Tool(id, missing) => {
@@ -81,7 +82,7 @@ impl Chosen {
 }
 
 impl Choice {
-    /// Reads the choice of chat completions and Responses; `chosen` reads a tool that it names.
+    /// Reads the choice of chat completions and Responses; `chosen` reads the tool that it names.
     pub(super) fn read(
         choice: &BodyField<'_, '_>,
         chosen: fn(&BodyObject<'_, '_>) -> Result<Chosen>,
@@ -132,7 +133,7 @@ impl Choice {
         Ok(match self {
             Self::None => ToolChoice::None,
             Self::Auto => ToolChoice::Auto,
-            // Without tools nothing can be required: they may have been left out.
+            // Without tools no call can be required: they may have been left out.
             Self::Required(no_tool) if !names.any_declared() => {
                 unused.push(no_tool);
                 ToolChoice::Auto

@@ -1,5 +1,5 @@
-//! The tools of Responses that clients run themselves and that a body names by a type only (`apply_patch`, `shell`,
-//! `local_shell`): as functions, and their calls in the form that clients wait for.
+//! The tools of Responses that clients run themselves and that a body names only by type (`apply_patch`, `shell`,
+//! `local_shell`): as functions, and their calls in the form that clients expect.
 
 use serde_json::{Map, Value as Tree, json};
 
@@ -9,7 +9,7 @@ use super::tools::is_object;
 use super::{Tool, ToolKind};
 
 impl ToolKind {
-    /// The tool of a type in Responses, which is its name, too.
+    /// The tool for a type in Responses, which is also its name.
     pub(super) fn of_client(kind: &str) -> Option<Self> {
         Some(match kind {
             "apply_patch" => Self::ApplyPatch,
@@ -29,7 +29,7 @@ impl ToolKind {
         })
     }
 
-    /// The field of such an item that has what is called, and what its id begins with.
+    /// The field of such an item that contains the call, and the prefix of its id.
     pub(super) const fn call_fields(self) -> Option<[&'static str; 2]> {
         Some(match self {
             Self::ApplyPatch => ["operation", "apc_"],
@@ -39,7 +39,8 @@ impl ToolKind {
         })
     }
 
-    /// Whether the client reads a call's arguments as a JSON object, so that they are held until they are complete.
+    /// Whether the client reads a call's arguments as a JSON object, so that they are held back until they are
+    /// complete.
     pub(super) const fn takes_object(self) -> bool {
         self.call_type().is_some()
     }
@@ -97,7 +98,7 @@ impl ToolKind {
         })
     }
 
-    /// What the client waits for, of a call's arguments; `None` if nothing can be run by them.
+    /// The form of a call's arguments that the client expects; `None` if they cannot be run.
     fn called(self, arguments: &Map<String, Tree>) -> Option<Tree> {
         match self {
             Self::ApplyPatch => operation(arguments),
@@ -145,7 +146,7 @@ pub(super) fn is_callable(tool: &Tool, arguments: &str) -> bool {
 }
 
 impl Call {
-    /// What a client of Responses reads in place of these arguments: its field, and the value.
+    /// The field, and its value, that a client of Responses reads in place of these arguments.
     pub(super) fn called(&self, arguments: &str) -> Option<(&'static str, Tree)> {
         let [field, _] = self.tool.kind.call_fields()?;
         Some((field, called(self.tool.kind, arguments).unwrap_or(Tree::Null)))
@@ -156,7 +157,7 @@ fn called(kind: ToolKind, arguments: &str) -> Option<Tree> {
     kind.called(parse_arguments(arguments)?.at().to_tree().as_object()?)
 }
 
-/// An operation on a file, which some models write as a member `operation`.
+/// An operation on a file; some models wrap it in a member `operation`.
 fn operation(arguments: &Map<String, Tree>) -> Option<Tree> {
     let arguments = arguments.get("operation").and_then(Tree::as_object).unwrap_or(arguments);
     let text = |key| arguments.get(key).and_then(Tree::as_str);

@@ -16,7 +16,7 @@ use crate::text_grammar::{GrammarSyntax, InputGrammar};
 
 impl Request<'_> {
     /// Reads a function: an object with `name` and, maybe, `description` and a schema under
-    /// `schema`. `is_deferred`: whether only a later message makes the model see it, if the dialect has that.
+    /// `schema`. `is_deferred`: the model sees it only once a later message names it, if the dialect has such tools.
     pub(super) fn read_function(
         &mut self,
         function: &BodyObject<'_, '_>,
@@ -40,7 +40,7 @@ impl Request<'_> {
         Ok(())
     }
 
-    /// Reads a tool that takes free text: `format` is what the text has to be like.
+    /// Reads a tool that takes free text; `format` constrains the text.
     pub(super) fn read_custom(
         &mut self,
         custom: &BodyObject<'_, '_>,
@@ -70,7 +70,7 @@ impl Request<'_> {
         Ok(())
     }
 
-    /// Declares a tool of the client's whose type says what it is. `settings` are members for the client itself.
+    /// Declares a tool of the client that its type defines. `settings` are members for the client itself.
     pub(super) fn declare_known(
         &mut self,
         given: &BodyObject<'_, '_>,
@@ -107,7 +107,7 @@ impl Request<'_> {
         self.declare(tool, given, &["environment"]);
     }
 
-    /// Declares a tool, and lists what it has beyond what is read.
+    /// Declares a tool, and lists its fields that are not read.
     fn declare(&mut self, tool: DeclaredTool, given: &BodyObject<'_, '_>, own: &[&str]) {
         if !self.tools.add(tool) {
             self.list(&given.field(), UnusedReason::DuplicateTool);
@@ -116,14 +116,14 @@ impl Request<'_> {
         self.list_others(given, &[&known, own].concat());
     }
 
-    /// Lists what a tool has beside the object that describes it, if that is nested.
+    /// Lists the fields of a tool outside the nested object that describes it, if there is one.
     pub(super) fn list_beside(&mut self, tool: &BodyObject<'_, '_>, nested: &str) {
         if tool.get(nested).is_some() {
             self.list_others(tool, &["type", nested, "name", "cache_control"]);
         }
     }
 
-    /// A tool of this type that servers run; it is declared if this one does.
+    /// A tool of a type that servers run; it is declared if this server runs it.
     pub(super) fn server_tool(&mut self, kind: &str, field: &BodyField<'_, '_>) {
         let declared = &mut self.tools.server_builtin;
         match BuiltinTool::of_type(kind) {
@@ -137,7 +137,7 @@ impl Request<'_> {
     }
 }
 
-/// Whether a schema is to be held. Some clients write the flag as a word.
+/// Whether the schema must be enforced. Some clients write the flag as a word.
 pub(super) fn read_strict(object: &BodyObject<'_, '_>) -> Result<bool> {
     let Some(strict) = object.get("strict") else { return Ok(false) };
     match strict.value() {
@@ -156,7 +156,7 @@ fn read_name(tool: &BodyObject<'_, '_>, namespace: Option<&str>) -> Result<ToolI
     Ok(ToolId::within(namespace, name))
 }
 
-/// A schema of arguments; `None` if there are none, which the guide declares as `() => any`.
+/// The schema of a tool's arguments; `None` for a tool without any, which the guide declares as `() => any`.
 fn read_schema(schema: &BodyField<'_, '_>, form: &PromptForm) -> Result<Option<Tree>> {
     let takes_nothing = takes_nothing(schema.object()?.members()) && !form.keeps_empty_schemas;
     Ok((!takes_nothing).then(|| schema.at().to_tree()))
@@ -177,11 +177,11 @@ fn takes_nothing(schema: json::Object<'_>) -> bool {
     })
 }
 
-/// What the format of a free-form tool's input may have, and the grammar within it.
+/// The fields that the format of a free-form tool's input may have, and those of the grammar within it.
 const OF_INPUT: &[&str] = &["type", "grammar", "definition", "syntax"];
 
-/// What the text of a free-form tool has to be, which the tool's description has, too. Chat nests the grammar, Responses
-/// does not.
+/// The constraint on a free-form tool's text; it is added to the tool's description, too. Chat nests the grammar,
+/// Responses does not.
 fn read_grammar(
     format: &BodyObject<'_, '_>,
     description: &mut String,
@@ -213,7 +213,7 @@ fn read_grammar(
     read.map(Some).map_err(|reason| definition.invalid(reason))
 }
 
-/// The effort that a word means; more and less than the model knows are its most and its least.
+/// The effort that a word means; words beyond the model's range mean its highest or lowest effort.
 pub(super) fn read_effort(
     field: &BodyField<'_, '_>,
     request: &mut Request<'_>,
@@ -234,8 +234,8 @@ pub(super) fn read_effort(
     })
 }
 
-/// Reads the `reasoning` of Responses and of some clients of chat: effort, the most tokens of thoughts, and whether
-/// those of all turns stay.
+/// Reads the `reasoning` of Responses and of some clients of chat: effort, the most tokens of thoughts, and whether the
+/// thoughts of all turns stay.
 ///
 /// `own` are fields that the dialect itself reads.
 pub(super) fn read_reasoning(
@@ -254,8 +254,8 @@ pub(super) fn read_reasoning(
     Ok(())
 }
 
-/// How many stop strings a body may have, and how many bytes all of them together. What clients send is far
-/// below; a search for that many takes some milliseconds to build.
+/// How many stop strings a body may have, and how many bytes in all. Clients send far less; the search for that many
+/// takes some milliseconds to build.
 const MAX_STOP_STRINGS: usize = 1_024;
 const MAX_STOP_BYTES: usize = 131_072;
 
@@ -288,7 +288,7 @@ pub(super) fn read_stop(
     Err(stop.invalid(format!("expected at most {most} {what}, got {count}")))
 }
 
-/// Reads the fields of sampling that chat, Responses and Anthropic have under the same names.
+/// Reads the sampling fields that chat, Responses and Anthropic have under the same names.
 pub(super) fn read_sampling(body: &BodyObject<'_, '_>, sampling: &mut Sampling) -> Result<()> {
     let read = |key, most| read_within(body, key, most);
     sampling.temperature = read("temperature", None)?.unwrap_or(sampling.temperature);
@@ -309,7 +309,7 @@ fn read_top_k(top_k: &BodyField<'_, '_>) -> Result<u64> {
     Ok(u64::try_from(value).unwrap_or(0))
 }
 
-/// Reads the fields of sampling that chat and Ollama have under the same names.
+/// Reads the sampling fields that chat and Ollama have under the same names.
 pub(super) fn read_penalties(body: &BodyObject<'_, '_>, sampling: &mut Sampling) -> Result<()> {
     sampling.presence_penalty = body.number("presence_penalty")?;
     sampling.frequency_penalty = body.number("frequency_penalty")?;
@@ -327,7 +327,7 @@ pub(super) fn read_thinking_budget(
     Ok(most.map(|most| usize::try_from(most).unwrap_or(usize::MAX)))
 }
 
-/// Reads how many tokens may be sampled; -1 and -2 are without a limit, as llama.cpp and Ollama have it.
+/// Reads how many tokens may be sampled; -1 and -2 mean no limit, as in llama.cpp and Ollama.
 pub(super) fn read_max_tokens(body: &BodyObject<'_, '_>, key: &str) -> Result<Option<u64>> {
     let unlimited = |field: BodyField<'_, '_>| matches!(field.integer(), Ok(-2 | -1));
     if body.get(key).is_some_and(unlimited) { Ok(None) } else { read_count(body, key) }
@@ -357,8 +357,8 @@ fn read_within(body: &BodyObject<'_, '_>, key: &str, most: Option<f64>) -> Resul
     Err(field.invalid(format!("expected a number {range}, got {value}")))
 }
 
-/// Reads `logprobs` and `top_logprobs`, which chat and Ollama have: how many alternatives of each token are asked for, if
-/// log-probabilities are. Some clients give the count as `logprobs`, as the old completions had it.
+/// Reads `logprobs` and `top_logprobs`, which chat and Ollama have: how many alternatives of each token are requested,
+/// if log-probabilities are. Some clients give the count as `logprobs`, as in the old completions.
 pub(super) fn read_logprobs(body: &BodyObject<'_, '_>) -> Result<Option<usize>> {
     let top = read_top_logprobs(body)?;
     let logprobs = body.get("logprobs");
@@ -383,7 +383,7 @@ pub(super) fn read_top_logprobs(body: &BodyObject<'_, '_>) -> Result<Option<usiz
     body.get("top_logprobs").map(|field| read_alternatives(&field)).transpose()
 }
 
-/// The most alternatives of a token, by the specification of chat completions; engines have the same limit.
+/// The most alternatives of a token in the specification of chat completions; engines have the same limit.
 const MAX_ALTERNATIVES: i64 = 20;
 
 fn read_alternatives(field: &BodyField<'_, '_>) -> Result<usize> {

@@ -1,8 +1,8 @@
 //! What a dialect owns, and what follows from it.
 //!
-//! A dialect is a folder with a [`Definition`] and its line in the table in `interop/mod.rs`, of which [`dialects`]
-//! makes the enum `Dialect`. What tools, content and `tool_choice` have in common is in `common` and `choice`; Ollama's
-//! messages are read with those of chat.
+//! A dialect is a folder with a [`Definition`] and a line in the table in `interop/mod.rs`, from which [`dialects`]
+//! makes the enum `Dialect`. Code for tools, content and `tool_choice` that dialects share is in `common` and `choice`;
+//! Ollama's messages are read with those of chat.
 
 use std::fmt;
 
@@ -15,13 +15,13 @@ use super::{Dialect, Turn};
 use crate::error::{Error, ErrorKind, Result};
 use crate::path::Path;
 
-/// What a stream sends twice, so a reply that continues it needs it.
+/// What a stream sends twice, so that a reply which continues it has to keep it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Resends {
     Nothing,
     /// A thought, in the signature at its end.
     Thoughts,
-    /// All, in the last event.
+    /// The whole answer, in the last event.
     All,
 }
 
@@ -33,20 +33,20 @@ pub(super) struct Definition {
     pub(super) messages: &'static str,
     /// The fields of a body that are read; any other that is not `repeated` is listed in [`Turn::unused`].
     pub(super) fields: &'static [&'static str],
-    /// Fields that the response repeats; some are read, too.
+    /// Fields that the response repeats; some of them are also read.
     pub(super) repeated: &'static [&'static str],
-    /// Fields that no other dialect with the same `messages` has: from them an error about a body of another API knows
-    /// which reader to name.
+    /// Fields that no other dialect with the same `messages` has: they tell an error about another API's body which
+    /// reader to name.
     pub(super) known_by: &'static [&'static str],
     /// Reads a body.
     pub(super) collect: fn(&BodyObject<'_, '_>, &mut Request<'_>) -> Result<()>,
     /// Begins an answer.
     pub(super) writer: fn(Head, &Turn) -> Box<dyn Writer>,
-    /// What ids begin with.
+    /// The prefixes of ids.
     pub(super) prefixes: Prefixes,
     /// Whether clients accept only JSON objects as arguments, so that a reply holds calls until they are complete.
     pub(super) takes_objects: bool,
-    /// What of an answer its stream sends twice.
+    /// Which part of an answer its stream sends twice.
     pub(super) resends: Resends,
     /// The form of a stream.
     pub(super) framing: Framing,
@@ -54,8 +54,8 @@ pub(super) struct Definition {
     pub(super) last_frame: &'static [u8],
     /// The body of an answer with this status, message, path and code.
     pub(super) error_body: fn(u16, &str, Option<&str>, Option<&str>) -> Value,
-    /// The message about content (`images`) at a path that harmony cannot carry, as the API words it: clients look for
-    /// its words, take the content out and ask again. `None` for content that the API has no words for.
+    /// The message about content (`images`) at a path that harmony cannot carry, in the API's words: clients look for
+    /// these words, remove the content and ask again. `None` for content about which the API has no message.
     pub(super) unsupported: fn(path: &str, content: &str) -> Option<String>,
     /// The API's message about a prompt that is too long: its tokens, and the maximum.
     pub(super) too_long: fn(tokens: usize, max_tokens: usize) -> String,
@@ -102,7 +102,7 @@ impl Dialect {
         self.definition().messages
     }
 
-    /// The status and the body with which a server answers a request on which this library gave an error.
+    /// The status and the body of a server's answer to a request that made this library raise an error.
     ///
     /// ```
     /// use openai_harmony::interop::{Dialect, ReadOptions};
@@ -132,14 +132,14 @@ impl Dialect {
         (status, self.error_body(status, &message, path.as_deref(), kind.code()))
     }
 
-    /// The message of an error about content that harmony cannot carry, `images` at `messages[3].content[0].source`, as
-    /// this API words it, so that its clients can take the content out and ask again.
+    /// The message of an error about content that harmony cannot carry, `images` at `messages[3].content[0].source`, in
+    /// this API's words, so that its clients can remove the content and ask again.
     #[doc(hidden)]
     pub fn unsupported_message(self, path: &str, content: &str) -> Option<String> {
         (self.definition().unsupported)(path, content)
     }
 
-    /// The message of an error about a prompt that is too long, as this API words it.
+    /// The message of an error about a prompt that is too long, in this API's words.
     #[doc(hidden)]
     pub fn too_long_message(self, tokens: usize, max_tokens: usize) -> String {
         (self.definition().too_long)(tokens, max_tokens)
@@ -147,7 +147,7 @@ impl Dialect {
 
     /// The body of an answer with an error's status: 400, 401, 403, 404, 413, 429, or one from 500 on.
     ///
-    /// `path` is that of what is wrong in the request's body, and `code` what the API calls the error.
+    /// `path` is where the request's body is wrong, and `code` the API's name for the error.
     pub fn error_body(
         self,
         status: u16,

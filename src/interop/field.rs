@@ -1,7 +1,7 @@
 //! JSON values that know their paths, so that an error can name them.
 //!
-//! A path is a chain of places on the stack, made a [`Path`] only when something is wrong: reading costs nothing
-//! for it.
+//! A path is a chain of places on the stack. It becomes a [`Path`] only when something is wrong, so it costs reading
+//! nothing.
 
 use super::{Json, Unused, UnusedReason};
 use crate::brief::Brief;
@@ -12,7 +12,7 @@ use crate::path::Path;
 /// The place of a value: `messages[3].content[0].image_url`.
 #[derive(Debug, Clone, Copy)]
 enum FieldPlace<'p> {
-    /// The whole, or what an option gives.
+    /// The root: a whole body, or the value of an option.
     Root(&'p Path),
     Member(&'p BodyField<'p, 'p>, &'p str),
     Item(&'p BodyField<'p, 'p>, usize),
@@ -26,11 +26,11 @@ pub(crate) struct BodyField<'v, 'p> {
 }
 
 impl<'v, 'p> BodyField<'v, 'p> {
-    /// What is given at a path.
+    /// A value at a path.
     ///
     /// # Errors
     ///
-    /// Nested more deeply than JSON text can be.
+    /// The value is nested more deeply than JSON text may be.
     pub(crate) fn root(path: &'p Path, json: &'v Json) -> Result<Self> {
         let root = Self { at: json.at(), place: FieldPlace::Root(path) };
         if json.is_too_deep() {
@@ -45,7 +45,7 @@ impl<'v, 'p> BodyField<'v, 'p> {
         BodyField { at: self.at, place: FieldPlace::Root(path) }
     }
 
-    /// Another value in this one's place.
+    /// Another value at this one's place.
     #[cfg(feature = "training")]
     pub(crate) fn replaced<'n>(&self, at: At<'n>) -> BodyField<'n, 'p> {
         BodyField { at, place: self.place }
@@ -85,7 +85,7 @@ impl<'v, 'p> BodyField<'v, 'p> {
         self.invalid(format!("expected {what}, got {}", self.value().kind()))
     }
 
-    /// The error for a word that is not allowed here. `known` are those that are, if they are few.
+    /// The error for a word that is not allowed here. `known` lists the allowed words, if they are few.
     pub(crate) fn unknown(&self, what: &str, word: &str, known: &[&str]) -> Error {
         let word = Brief(word);
         self.invalid(match known {
@@ -117,7 +117,7 @@ impl<'v, 'p> BodyField<'v, 'p> {
         if self.is_null() { Ok(None) } else { self.text().map(Some) }
     }
 
-    /// The text, where a value may be something other than a string, too.
+    /// The text, where a value may also be something other than a string.
     pub(crate) fn text_or(&self, expected: &str) -> Result<&'v str> {
         self.at.as_str().ok_or_else(|| self.expected(expected))
     }
@@ -168,7 +168,7 @@ impl<'v, 'p> BodyField<'v, 'p> {
         self.items_or("a list")
     }
 
-    /// The items of a list, where a value may be something other than a list, too.
+    /// The items of a list, where a value may also be something other than a list.
     pub(crate) fn items_or<'s>(
         &'s self,
         expected: &str,
@@ -211,7 +211,7 @@ impl<'v, 'p> BodyObject<'v, 'p> {
         BodyField { at, place: FieldPlace::Member(&self.field, key) }
     }
 
-    /// A member that has to be there.
+    /// A required member.
     pub(crate) fn required<'s>(&'s self, key: &'s str) -> Result<BodyField<'v, 's>> {
         self.get_or_missing(key).given()
     }
@@ -225,8 +225,8 @@ impl<'v, 'p> BodyObject<'v, 'p> {
         self.member(key, self.field.at.nothing())
     }
 
-    /// The members of these names, in one pass through the object; missing ones as [`get_or_missing`] has them.
-    /// The error is the first member of another name that is not null.
+    /// The members with these names, in one pass through the object; missing ones as in [`get_or_missing`]. The error
+    /// is the first member with another name that is not null.
     ///
     /// [`get_or_missing`]: Self::get_or_missing
     #[cfg(feature = "training")]
@@ -273,12 +273,12 @@ impl<'v, 'p> BodyObject<'v, 'p> {
         self.get(key).map(|field| field.object()).transpose()
     }
 
-    /// The object of a member, or this one, where not all clients nest it.
+    /// The object of a member; or this object, for clients that do not nest it.
     pub(crate) fn object_or_self<'s>(&'s self, key: &'s str) -> Result<BodyObject<'v, 's>> {
         Ok(self.object(key)?.unwrap_or(*self))
     }
 
-    /// The same of a tool, which has to be nested unless it has a name.
+    /// The same for a tool, which must be nested unless it has a name.
     pub(crate) fn nested<'s>(&'s self, key: &'s str) -> Result<BodyObject<'v, 's>> {
         if self.get("name").is_some() {
             return self.object_or_self(key);

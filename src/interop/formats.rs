@@ -1,4 +1,4 @@
-//! Response formats: the schemas that answers are to follow.
+//! Response formats: the schemas that answers must follow.
 
 use serde_json::{Value as Tree, json};
 
@@ -10,7 +10,7 @@ use crate::chat::ResponseFormat;
 use crate::error::Result;
 use crate::json::Value;
 
-/// A format without a name of its own.
+/// The name of a format without one.
 const UNNAMED: &str = "response";
 
 /// A response format under its name.
@@ -33,17 +33,17 @@ pub(super) fn any_object() -> ResponseFormat {
 
 const FORMATS: &[&str] = &["text", "json_object", "json_schema"];
 
-/// Members beside the schema of a format.
+/// The members of a format besides its schema.
 const OF_FORMAT: [&str; 4] = ["name", "description", "schema", "strict"];
 
-/// Of those that a schema begins with, by which one given in place of a format is known.
+/// Keywords by which a bare schema in place of a format is recognised.
 const KEYWORDS: [&str; 9] =
     ["type", "properties", "$ref", "anyOf", "oneOf", "allOf", "enum", "const", "items"];
 
 impl Request<'_> {
     /// Reads `{"type": ...}`: `text`, `json_object`, or `json_schema`, whose fields are in the object
-    /// or, as chat has it, in a member `json_schema`. Some servers take a schema beside `json_object`, too, and some
-    /// clients put it into `json_schema` as it is.
+    /// or, as chat has it, in a member `json_schema`. Some servers also take a schema with `json_object`, and some
+    /// clients put a bare schema into `json_schema`.
     pub(super) fn read_response_format(&mut self, format: &BodyField<'_, '_>) -> Result<()> {
         let format = format.object()?;
         let kind = format.required("type")?;
@@ -91,7 +91,7 @@ impl Request<'_> {
     }
 }
 
-/// A schema given in place of the object that should hold its name and the like.
+/// A bare schema, given in place of the object that should contain it and its name.
 fn bare_schema(described: &BodyObject<'_, '_>) -> Tree {
     let mut schema = described.field().at().to_tree();
     if let Some(members) = schema.as_object_mut() {

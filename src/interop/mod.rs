@@ -7,15 +7,15 @@
 //!
 //! * [`chat_completions`], [`responses`], [`anthropic`], [`ollama`]: one module per [`Dialect`], whose
 //!   `read` makes a [`Turn`] of a request's body.
-//! * [`Turn`]: the conversation and how to render it, the tools, what was asked of the answer.
+//! * [`Turn`]: the conversation and how to render it, the tools, what the request asks of the answer.
 //! * [`ToolNames`]: the names of tools in the API and in harmony, both ways.
-//! * [`EngineReader`]: what engines stream, as sampled tokens.
-//! * [`derender`]: what an engine elsewhere sampled, as vLLM's `/derender` takes it, to answers.
+//! * [`EngineReader`]: turns what engines stream into sampled tokens.
+//! * [`derender`]: turns what an engine elsewhere sampled, in the form of vLLM's `/derender`, into answers.
 //! * [`Reply`]: the answer under way, which takes sampled tokens and gives chunks.
 //!
 //! Inside, `field` walks JSON and knows the path of each value, `history` puts earlier messages into
 //! harmony's order (each result after its call), `common`, `formats` and `choice` read what dialects share,
-//! `tools` has tools as harmony declares and calls them, `client_calls` those that clients run themselves, and
+//! `tools` has the tools as harmony declares and calls them, `client_calls` those that clients run themselves, and
 //! `request` makes the turn.
 
 mod answer;

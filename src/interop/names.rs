@@ -22,10 +22,10 @@ pub enum ToolKind {
     /// Responses' and chat's `custom`: the input is free text, which the model writes as
     /// `{"input": "..."}`.
     Custom,
-    /// One that the model was trained with, `browser.search` or `python`: declared in the system
-    /// message, and called under this very recipient.
+    /// A tool that the model was trained with, `browser.search` or `python`: declared in the system message, and called
+    /// under this exact recipient.
     Builtin,
-    /// Responses' `apply_patch`, which the client runs: a function with arguments of the client's.
+    /// Responses' `apply_patch`, which the client runs: a function whose arguments the client defines.
     ApplyPatch,
     /// Responses' `shell`, likewise.
     Shell,
@@ -55,14 +55,15 @@ pub struct Tool {
     pub offered: bool,
     /// Whether the prompt declares it: no tool is declared when `tool_choice` is `none`.
     pub declared: bool,
-    /// Whether the client runs it, so that a call of it belongs into the answer. One that
-    /// this server runs is left to the server.
+    /// Whether the client runs it, so that a call of it belongs in the answer. Calls of tools that this server runs are
+    /// left to the server.
     pub client_runs: bool,
-    /// Whether the body wants its arguments held to its schema: `strict`.
+    /// Whether the body wants its schema enforced on its arguments: `strict`.
     pub strict: bool,
-    /// What the input of a custom tool has to be, if the body says it.
+    /// The constraint on a custom tool's input, if the body has one.
     pub input: Option<InputGrammar>,
-    /// The one required member of its arguments, if that is any string: the text of a call that is no object.
+    /// The only required member of its arguments, if that can be any string: a call whose text is not an object is read
+    /// as that string.
     pub(crate) only_text: Option<String>,
 }
 
@@ -106,7 +107,8 @@ impl ToolId {
         Self { namespace: namespace.map(str::to_owned), name: name.to_owned() }
     }
 
-    /// As harmony has it unless another tool is spelled so, too: `get_rain` of `get rain` and of `functions.get_rain`.
+    /// Its spelling in harmony unless another tool has the same one: `get rain` and `functions.get_rain` both become
+    /// `get_rain`.
     pub(super) fn spelled(&self) -> Self {
         let name = function_name(&self.name).unwrap_or(&self.name);
         let name = if is_carried(name) { name.to_owned() } else { spelled(name) };
@@ -119,7 +121,7 @@ impl ToolId {
 pub struct ToolNames {
     tools: Vec<Tool>,
     by_recipient: HashMap<String, usize>,
-    /// By namespace and name as the API has them.
+    /// By namespace and name in the API.
     by_name: HashMap<ToolId, usize>,
 }
 
@@ -134,7 +136,7 @@ impl ToolNames {
         self.tools.iter().any(|tool| tool.declared)
     }
 
-    /// The recipients of the declared tools: what the parser is given as known tools.
+    /// The recipients of the declared tools, which the parser gets as known tools.
     pub fn recipients(&self) -> impl Iterator<Item = &str> {
         self.tools.iter().filter(|tool| tool.declared).map(|tool| tool.recipient.as_str())
     }
@@ -153,7 +155,7 @@ impl ToolNames {
         self.by_name(name, None).filter(|tool| tool.kind != ToolKind::Builtin)
     }
 
-    /// The tool of a name in the API. The spelling in harmony is accepted, too.
+    /// The tool with a name in the API. The spelling in harmony is accepted, too.
     pub fn by_name(&self, name: &str, namespace: Option<&str>) -> Option<&Tool> {
         let id = ToolId::within(namespace, name);
         let index = self.by_name.get(&id).or_else(|| {
@@ -175,10 +177,9 @@ impl<'a> IntoIterator for &'a ToolNames {
     }
 }
 
-/// Gives each tool a recipient: first to those whose names harmony carries, so that no other takes
-/// theirs, then to the others in their order. Of two tools of one name the first counts. `called`
-/// are those that calls in the history name; one that was not offered, but is spelled like an offered one,
-/// in harmony, is that one.
+/// Gives each tool a recipient: first those whose names harmony can carry, so that no other takes them, then the others
+/// in their order. If two tools have one name, the first counts. `called` lists the tools that calls in the history
+/// name; one that was not offered but has the harmony spelling of an offered one is that tool.
 pub(super) fn assign(
     offered: impl Iterator<Item = Tool>,
     called: impl Iterator<Item = Tool>,
@@ -196,12 +197,12 @@ pub(super) fn assign(
 struct Assigning {
     names: ToolNames,
     taken: HashSet<String>,
-    /// The last number tried for a spelling, so that many like names take no quadratic time.
+    /// The last number tried for a spelling, so that many similar names do not take quadratic time.
     counts: HashMap<String, usize>,
 }
 
 impl Assigning {
-    /// Keeps the recipients of names that harmony carries for their tools.
+    /// Reserves the recipients of names that harmony can carry for their tools.
     fn add_all(&mut self, tools: Vec<Tool>) {
         self.taken.extend(tools.iter().filter_map(own_recipient));
         for tool in tools {
@@ -212,7 +213,7 @@ impl Assigning {
     fn add(&mut self, mut tool: Tool) {
         let Self { names, taken, counts } = self;
         let id = ToolId { namespace: tool.namespace.clone(), name: tool.name.clone() };
-        // A built-in tool that this server runs is not a name of the API's.
+        // A built-in tool that this server runs has no name in the API.
         let in_api = tool.kind != ToolKind::Builtin || tool.client_runs;
         if in_api && names.by_name.contains_key(&id) {
             return;
@@ -227,7 +228,7 @@ impl Assigning {
     }
 }
 
-/// The recipient of a tool whose name harmony carries as it is, or which is named by it.
+/// The recipient of a tool whose name harmony can carry as it is, or is itself a recipient.
 fn own_recipient(tool: &Tool) -> Option<String> {
     let name = joined(tool.namespace.as_deref(), &tool.name);
     match tool.kind {
@@ -290,8 +291,8 @@ fn spelled(name: &str) -> String {
     [&spelled, last].concat()
 }
 
-/// What ends a word of a header or is not seen, what begins something else to lenient parsing, and
-/// what could end the tool's declaration.
+/// Characters that end a word of a header or are invisible, that lenient parsing reads as the start of something else,
+/// or that could end the tool's declaration.
 fn can_stand(c: char) -> bool {
     const STRUCTURE: [char; 14] =
         ['=', ';', '(', ')', '[', ']', '{', '}', '<', '>', '|', '"', '\'', '`'];

@@ -1,8 +1,8 @@
-//! Which known field a misspelt one means.
+//! Which known field a misspelt one probably means.
 
 use std::cmp::Ordering;
 
-/// Fields that have other names in other APIs: a body may have that of another one.
+/// Fields that have other names in other APIs: a body may use the wrong API's name.
 const SAME: &[&[&str]] = &[
     &[
         "max_completion_tokens",
@@ -17,8 +17,8 @@ const SAME: &[&[&str]] = &[
     &["reasoning_effort", "reasoning"],
 ];
 
-/// Shorter names are one letter from others that mean something else: `top_p`, `top_k`; `speed`, `seed`. A missing
-/// letter, or two that are swapped, is a mistake in names of four, too.
+/// Shorter names are one letter away from others that mean something else: `top_p`, `top_k`; `speed`, `seed`. Even in
+/// names of four letters, a missing letter or two swapped ones are a mistake.
 const LEAST_LETTERS: usize = 6;
 const LEAST_OF_SHORT: usize = 4;
 
@@ -60,7 +60,7 @@ fn differs_by_the_plural(field: &str, known: &str) -> bool {
     known.strip_suffix('s') == Some(field) || field.strip_suffix('s') == Some(known)
 }
 
-/// Whether one letter is missing, added, another one, or two neighbours are swapped.
+/// Whether one letter is missing, added or replaced, or two neighbours are swapped.
 fn is_one_edit(a: &str, b: &str) -> bool {
     let (a, b): (Vec<_>, Vec<_>) = (a.chars().collect(), b.chars().collect());
     if a.len().abs_diff(b.len()) > 1 {
@@ -77,7 +77,7 @@ fn is_one_edit(a: &str, b: &str) -> bool {
     }
 }
 
-/// Of names that are one edit apart: whether that is a missing letter, or two that are swapped.
+/// For names that are one edit apart: whether a letter is missing, or two are swapped.
 fn misses_or_swaps(field: &str, known: &str) -> bool {
     let differ = || field.chars().zip(known.chars()).filter(|(a, b)| a != b).count();
     match field.chars().count().cmp(&known.chars().count()) {

@@ -1,4 +1,4 @@
-//! What a server decides about reading requests.
+//! A server's decisions about reading requests.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::chat::ReasoningEffort;
 use crate::options::{choices, options};
 
 options! {
-    /// Options of the four `read` functions. The default is what serving wants.
+    /// Options of the four `read` functions. The defaults suit serving.
     ///
     /// ```
     /// use openai_harmony::interop::{Date, ReadOptions};
@@ -28,38 +28,38 @@ options! {
         /// How to render; `None` is [`Turn::default_config`](super::Turn::default_config).
         pub config: Option<RenderConfig>
             => with_config(config: RenderConfig) Some(config),
-        /// The messages before the body's first one, in the form of the body's: for
-        /// Responses what the server keeps for `previous_response_id`, without its `instructions`.
+        /// The messages before the body's first one, in the same form: for Responses, what the server keeps for
+        /// `previous_response_id`, without its `instructions`.
         pub history: Vec<Json>
             => with_history(history: impl IntoIterator<Item = impl Into<Json>>)
                 history.into_iter().map(Into::into).collect(),
         /// Finds the item of an `item_reference` that `history` does not have.
         pub resolve: Option<Resolve>
             => with_resolve(resolve: Resolve) Some(resolve),
-        /// Finds the messages before those of a body with a `previous_response_id`: a list, as [`history`](Self::history),
-        /// which they follow.
+        /// Finds the messages before those of a body with a `previous_response_id`: a list in the form of
+        /// [`history`](Self::history), after which they come.
         pub previous: Option<Resolve>
             => with_previous(previous: Resolve) Some(previous),
         /// Responses: whether the server keeps responses. If it does, it keeps those whose body does not forbid it;
-        /// [`Turn::store`](super::Turn::store) and the answer have what becomes of it. `None` leaves both to the body.
+        /// [`Turn::store`](super::Turn::store) and the answer report the outcome. `None` leaves both to the body.
         pub stores: Option<bool> => with_stores(stores: bool) Some(stores),
-        /// The tools that the model was trained with and that this server runs. One is declared if
-        /// the body asks for web search or code execution, too.
+        /// The tools that the model was trained with and that this server runs. One is declared if the body also asks
+        /// for web search or code execution.
         pub builtin_tools: Vec<BuiltinTool>
             => with_builtin_tools(tools: impl IntoIterator<Item = BuiltinTool>)
                 tools.into_iter().collect(),
-        /// Whether tools are declared although `tool_choice` is `none`, which keeps the prefix that
-        /// engines have cached.
+        /// Whether tools are declared even if `tool_choice` is `none`, which preserves the prefix that engines have
+        /// cached.
         pub declare_on_none: bool => with_declare_on_none,
         /// How a call of the tool that `tool_choice` names is forced.
         pub named: NamedToolChoice => with_named,
         /// Whose prompts the turn renders: this library's, or those of an engine that reads the same body.
         pub prompts: Prompts => with_prompts,
-        /// What becomes of images, audio and files in the newest message of the user.
+        /// What happens to images, audio and files in the newest message of the user.
         pub unsupported: Unsupported => with_unsupported,
-        /// Whether an error is what else becomes something that the model can read, so that a session survives it:
-        /// images, audio and files in older messages, as [`unsupported`](Self::unsupported) says of the newest, and the
-        /// results of tools that answer no call.
+        /// Whether to raise an error for problems that otherwise become something that the model can read, so that a
+        /// session survives them: images, audio and files in older messages (for the newest see
+        /// [`unsupported`](Self::unsupported)), and tool results that answer no call.
         pub strict: bool => with_strict,
         /// Whether Anthropic system blocks that begin `x-anthropic-billing-header` are kept.
         pub keep_billing_header: bool => with_keep_billing_header,
@@ -82,7 +82,7 @@ pub enum Date {
     /// Today's, in UTC. On `wasm32-unknown-unknown`, which has no clock, there is no line with a date.
     #[default]
     Today,
-    /// This text, which the guide writes `2025-06-28`.
+    /// This text; the guide writes dates like `2025-06-28`.
     Given(String),
     /// No line with a date.
     Omitted,
@@ -139,18 +139,17 @@ pub enum NamedToolChoice {
     /// The prompt ends inside the call's content, so the model can only call it.
     #[default]
     Prefill,
-    /// The prompt is as always; a grammar made from
-    /// [`Turn::tool_choice`](super::Turn::tool_choice) sees to it.
+    /// The prompt is unchanged; a grammar made from [`Turn::tool_choice`](super::Turn::tool_choice) forces the call.
     Grammar,
 }
 
-/// What becomes of content that harmony cannot carry, images, audio, files, in the newest message of
-/// the user. In older messages, in those of others and in the results of tools it is a placeholder,
-/// so that one screenshot does not end a session: clients send it again with every request.
+/// What happens to content that harmony cannot carry (images, audio, files) in the newest message of the user. In older
+/// messages, in those of others and in tool results it becomes a placeholder, so that one screenshot does not end a
+/// session: clients send it again with every request.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Unsupported {
-    /// [`ErrorKind::UnsupportedContent`](crate::ErrorKind::UnsupportedContent) with its path.
+    /// [`ErrorKind::UnsupportedContent`](crate::ErrorKind::UnsupportedContent) with the content's path.
     #[default]
     Error,
     /// A text in its place, such as `[image omitted]`.
@@ -163,7 +162,7 @@ choices! {
     Unsupported, "'error' or 'placeholder'": "error" Error, "placeholder" Placeholder;
 }
 
-/// A function from the id of an item to the item, or from that of a response to a list of items.
+/// A function from an item's id to the item, or from a response's id to a list of items.
 #[derive(Clone)]
 pub struct Resolve(Arc<Find>);
 

@@ -1,11 +1,11 @@
-//! What the objects within a body have beyond what is read of them, which is listed.
+//! Lists the fields of objects within a body that are not read.
 
 use super::field::{BodyField, BodyObject};
 use super::parts::TEXTS;
 use super::request::Request;
 use crate::error::Result;
 
-/// What a part with a text may have; what is not read has no meaning to the model.
+/// The fields that a part with a text may have; those that are not read mean nothing to the model.
 const OF_TEXT: &[&str] = &[
     "type",
     "text",
@@ -21,7 +21,7 @@ const OF_TEXT: &[&str] = &[
     "cache_control",
 ];
 
-/// What a choice may have, and the objects within it.
+/// The fields that a choice may have, and those of the objects within it.
 const OF_CHOICE: &[&str] = &[
     "type",
     "name",
@@ -35,7 +35,7 @@ const OF_CHOICE: &[&str] = &[
 ];
 
 impl Request<'_> {
-    /// Lists what the parts of a content have beyond what is read, of those that are texts. Of others nothing is read.
+    /// Lists the fields that are not read of a content's text parts. Nothing is read of other parts.
     pub(super) fn list_others_of_parts(&mut self, content: &BodyField<'_, '_>) -> Result<()> {
         if content.at().as_array().is_none() {
             return Ok(());
@@ -48,7 +48,7 @@ impl Request<'_> {
         Ok(())
     }
 
-    /// Lists what a choice has beyond what is read of it, and of the tools within it.
+    /// Lists the fields that are not read of a choice and of the tools within it.
     pub(super) fn list_others_of_choice(&mut self, choice: &BodyField<'_, '_>) {
         let Ok(choice) = choice.object() else { return };
         self.list_others(&choice, OF_CHOICE);

@@ -13,13 +13,13 @@ use crate::json::Value;
 /// How the parts of a message become its text.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PartRules {
-    /// What becomes of images and the like.
+    /// What happens to images and the like.
     pub(super) unsupported: Unsupported,
     pub(super) form: &'static PromptForm,
 }
 
 impl PartRules {
-    /// The rules of parts whose images and the like are no error.
+    /// The rules for parts in which images and the like are not an error.
     pub(super) fn with_placeholders(self) -> Self {
         Self { unsupported: Unsupported::Placeholder, ..self }
     }
@@ -52,7 +52,7 @@ fn payload<'v, 's>(part: &'s BodyObject<'v, '_>) -> BodyField<'v, 's> {
 pub(super) const TEXTS: [&str; 5] =
     ["text", "input_text", "output_text", "reasoning_text", "summary_text"];
 
-/// The text of a content: a text, or a list of parts as chat and Responses have them.
+/// The text of a content: a text, or a list of parts in the form of chat and Responses.
 pub(super) fn read_content(content: &BodyField<'_, '_>, rules: PartRules) -> Result<Texts> {
     if let Value::String(text) = content.value() {
         return Ok(text.to_owned().into());

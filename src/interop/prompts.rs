@@ -1,29 +1,29 @@
-//! Whose prompts a turn renders: this library's, or those of an engine that renders the same body itself.
+//! Which prompts a turn renders: this library's, or those of an engine that renders the same body itself.
 //!
-//! A router that scores engines by the tokens they have cached needs the engine's own tokens, not better ones. What an
-//! engine does differently is a row of the table here; the readers and the history ask it.
+//! A router that scores engines by their cached tokens needs the engine's own tokens, not better ones. Each row of the
+//! table below is something that an engine does differently; the readers and the history consult it.
 
 use crate::chat::{ANALYSIS, COMMENTARY, FINAL, Message, Role};
 use crate::{HeaderStyle, RenderConfig, ThoughtPolicy, ToolSchemaStyle};
 
-/// Whose prompts a turn renders.
+/// Which prompts a turn renders.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Prompts {
     /// This library's: for engines that are given the tokens.
     #[default]
     Harmony,
-    /// Those that vLLM 0.33 makes of the same body: for routers in front of it, and caches that it fills.
+    /// The prompts that vLLM 0.33 makes of the same body: for routers in front of it, and for caches that it fills.
     Vllm0_33,
 }
 
-/// What an engine's prompts have of their own.
+/// How an engine's prompts differ.
 #[derive(Debug, PartialEq)]
 #[expect(clippy::struct_excessive_bools, reason = "a table: each is a difference of its own")]
 pub(super) struct PromptForm {
     /// The parts of a message are encoded one by one, and not joined by an empty line.
     pub(super) keeps_parts: bool,
-    /// Images, audio and files leave nothing.
+    /// Images, audio and files leave no placeholder.
     pub(super) drops_images: bool,
     /// Messages keep the body's order; otherwise each result follows its call, and a thought precedes its preamble.
     pub(super) keeps_order: bool,
@@ -33,23 +33,24 @@ pub(super) struct PromptForm {
     pub(super) has_one_instructions: bool,
     /// All text of Responses' messages of the assistant is an answer, none a preamble.
     pub(super) knows_no_preambles: bool,
-    /// A schema without properties is written as it is, not as that of a function that takes nothing.
+    /// A schema without properties is written as it is, not as that of a function without arguments.
     pub(super) keeps_empty_schemas: bool,
-    /// What the prompt says of response formats, users' names, and the message that is to be continued: nothing.
+    /// The prompt does not mention response formats, users' names or the message to be continued.
     pub(super) omits_formats: bool,
     pub(super) omits_names: bool,
     pub(super) never_prefills: bool,
-    /// Tools are declared although `tool_choice` is `none`.
+    /// Tools are declared even if `tool_choice` is `none`.
     pub(super) declares_on_none: bool,
-    /// The words of `reasoning_effort` that are not an error, and nothing else decides the effort; empty: all words.
+    /// The accepted words of `reasoning_effort`, which is then the only field that decides the effort; empty: all
+    /// words.
     pub(super) efforts: &'static [&'static str],
     /// The content type of calls, in place of `<|constrain|>json`.
     pub(super) call_content_type: Option<&'static str>,
     /// Arguments that are an object are written as Python's `json.dumps` writes them.
     pub(super) spaces_arguments: bool,
-    /// How to render, unless the server says otherwise.
+    /// How to render, unless the server decides otherwise.
     pub(super) config: Option<RenderConfig>,
-    /// Whether the thoughts before the last answer are left out, whoever speaks after it.
+    /// Whether the thoughts before the last answer are dropped, no matter who speaks after it.
     pub(super) drops_before_last_answer: bool,
 }
 
@@ -107,10 +108,10 @@ impl Prompts {
 }
 
 impl PromptForm {
-    /// Puts messages in the body's order, and leaves out what this form leaves out.
+    /// Puts messages in the body's order, and drops what this engine's prompts do not have.
     pub(super) fn arrange(&self, sources: &mut Vec<Option<usize>>, messages: &mut Vec<Message>) {
         if *self == HARMONY {
-            // The history has them in this order, and every request comes by here.
+            // The history is in this order already, and every request passes through here.
             return;
         }
         let mut placed: Vec<_> = sources.drain(..).zip(messages.drain(..)).collect();

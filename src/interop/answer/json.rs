@@ -5,21 +5,21 @@ use std::io::{self, Write};
 use serde::Serialize;
 use serde_json::ser::{CompactFormatter, Formatter, Serializer};
 
-/// What some clients take for the end of a line besides a line feed. JSON allows these in strings as they are.
+/// Characters besides the line feed that some clients treat as line ends. JSON allows them unescaped in strings.
 const LINE_ENDS: [char; 3] = ['\u{85}', '\u{2028}', '\u{2029}'];
 
-/// Writes a value as JSON in one line: [`LINE_ENDS`] are escaped.
+/// Writes a value as JSON on one line: [`LINE_ENDS`] are escaped.
 pub(in crate::interop) fn write_json<T: Serialize + ?Sized>(value: &T, bytes: &mut Vec<u8>) {
     let mut serializer = Serializer::with_formatter(bytes, OneLine(CompactFormatter));
-    // Neither the chunks nor a `Vec` have anything that could fail.
+    // Neither serializing a chunk nor writing to a `Vec` can fail.
     let _never = value.serialize(&mut serializer);
 }
 
-/// [`write_json`] of a text. Most have nothing to escape, which many bytes at a time are looked at for;
-/// the serializer takes them one by one.
+/// [`write_json`] for a text. Most texts have nothing to escape. This checks many bytes at a time; the serializer goes
+/// byte by byte.
 pub(super) fn write_text(text: &str, bytes: &mut Vec<u8>) {
     let is_plain = |byte: u8| byte.is_ascii() && byte >= b' ' && byte != b'"' && byte != b'\\';
-    // Not `all`, which would stop at the first byte that is not, and so look at each.
+    // Not `all`: it stops at the first byte that fails, so it would check the bytes one by one.
     if text.bytes().fold(true, |plain, byte| plain & is_plain(byte)) {
         bytes.push(b'"');
         bytes.extend_from_slice(text.as_bytes());
@@ -37,7 +37,7 @@ impl Formatter for OneLine {
         writer: &mut W,
         fragment: &str,
     ) -> io::Result<()> {
-        // Looking for the three in ASCII takes longer than writing it.
+        // Searching ASCII for the three takes longer than writing it.
         if fragment.is_ascii() {
             return self.0.write_string_fragment(writer, fragment);
         }

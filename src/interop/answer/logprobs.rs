@@ -15,8 +15,8 @@ use crate::tokenizer::{TokenId, Tokenizer};
 pub struct TokenLogprob {
     /// The natural logarithm of its probability. Minus infinity is written as -9999, as JSON has no infinity.
     pub logprob: f64,
-    /// The most likely tokens at its place with theirs, in any order. The answer has as many as the body asks for, without
-    /// ids that do not exist.
+    /// The most likely tokens at its position with their log-probabilities, in any order. The answer includes as many
+    /// as the body asks for and skips ids that do not exist.
     pub top: Vec<(TokenId, f64)>,
 }
 
@@ -42,17 +42,17 @@ pub(in crate::interop) struct Logprobs {
     /// How many alternatives of each token the answer has.
     #[serde(skip)]
     alternatives: usize,
-    /// How many tokens were fed before the first that is held here.
+    /// How many tokens were fed before the first one kept here.
     past: usize,
     tokens: Vec<FedToken>,
-    /// The first token of the open message that no delta had yet.
+    /// The first token of the open message that no delta has covered yet.
     next: usize,
-    /// The first one that is not decoded.
+    /// The first token that is not decoded.
     undecoded: usize,
     decoder: Utf8Decoder,
     /// How many bytes of text the decoded tokens of the open message have.
     decoded: usize,
-    /// How many of them deltas had.
+    /// How many of them have been sent in deltas.
     emitted: usize,
 }
 
@@ -60,7 +60,7 @@ pub(in crate::interop) struct Logprobs {
 struct FedToken {
     id: TokenId,
     given: Option<TokenLogprob>,
-    /// Where in the text of its message the character begins that its first byte is of.
+    /// The offset, in its message's text, of the character that contains its first byte.
     start: usize,
 }
 
@@ -91,8 +91,8 @@ impl Logprobs {
         self.tokens.iter().map(|token| &token.given)
     }
 
-    /// These without what no later text needs: the tokens before `first`, and of an open message that `says_more`
-    /// those that were emitted.
+    /// A copy without what no later text needs: the tokens before `first` and, if the open message `says_more`, those
+    /// already emitted.
     pub(in crate::interop) fn checkpoint(&self, first: usize, says_more: bool) -> Self {
         let first = first.saturating_sub(self.past).min(self.tokens.len());
         let held = if says_more { first.min(self.next) } else { first };
@@ -105,8 +105,8 @@ impl Logprobs {
         }
     }
 
-    /// Continues from a checkpoint in place of `own`, which is at its beginning. `false` if it cannot: it may have been
-    /// changed.
+    /// Replaces `own`, which is at its beginning, with a checkpoint's state. `false` if that does not fit: a checkpoint
+    /// may have been altered.
     pub(in crate::interop) fn resume(&mut self, own: &Self) -> bool {
         self.alternatives = own.alternatives;
         self.decoded <= MOST && self.emitted <= MOST && self.decoder.is_possible()
@@ -120,9 +120,9 @@ impl Logprobs {
         self.decoder = Utf8Decoder::default();
     }
 
-    /// The entries of the tokens of the next piece of text, of which the tokens up to `end` are known. The rest is held
-    /// back by stop strings; if `is_all`, there is no rest but the first bytes of a character, of which the text has
-    /// U+FFFD where it `ends`. A token belongs to the text that its first byte is in.
+    /// The entries for the next piece of text, whose tokens are known up to `end`. Stop strings hold back the rest; if
+    /// `is_all`, the only rest is the first bytes of a character, which the text replaces with U+FFFD where it `ends`.
+    /// A token belongs to the text that contains its first byte.
     pub(in crate::interop) fn emit(
         &mut self,
         text: &str,
@@ -133,7 +133,7 @@ impl Logprobs {
         self.decode(end);
         self.emitted += text.len();
         if is_all {
-            // Words inside of a text that a repair reads as part of the header are no part of it.
+            // Words that a repair moves from the text into the header no longer belong to the text.
             self.emitted = self.emitted.max(self.decoded);
         }
         let known = self.tokens.get(self.next..self.undecoded).unwrap_or_default();
@@ -196,14 +196,14 @@ impl Likely {
     }
 }
 
-/// What the APIs have for tokens that are as good as impossible.
+/// The APIs' value for tokens that are practically impossible.
 const LEAST: f64 = -9999.0;
 
 fn bytes_of(id: TokenId) -> Option<&'static [u8]> {
     Tokenizer::o200k_harmony().token_bytes(id)
 }
 
-/// Refuses log-probabilities that are not those of the tokens.
+/// Refuses log-probabilities that do not fit the tokens.
 pub(in crate::interop) fn check(tokens: &[TokenId], given: &[Option<TokenLogprob>]) -> Result<()> {
     if given.len() != tokens.len() {
         let reason = format!("{} for {} tokens", given.len(), tokens.len());

@@ -12,15 +12,15 @@ use crate::saved::MOST;
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::interop) struct Segment {
     pub(in crate::interop) kind: SegmentKind,
-    /// What was said, never empty at the end; or the call's arguments as they were sampled, of a custom tool the decoded
+    /// The text, never empty at the end; or a call's arguments as they were sampled, for a custom tool its decoded
     /// input.
     pub(in crate::interop) text: String,
     pub(in crate::interop) state: SegmentState,
-    /// Whether it has text from before a checkpoint, which is not here.
+    /// Whether some of its text came before a checkpoint and is not here.
     pub(in crate::interop) has_past: bool,
     /// Responses: the item's id.
     pub(in crate::interop) id: String,
-    /// Those of visible text, if the body asks for them and the engine gave them.
+    /// The log-probabilities of visible text, if the body asks for them and the engine gave them.
     pub(in crate::interop) logprobs: Vec<LogprobEntry>,
 }
 
@@ -34,9 +34,9 @@ pub(in crate::interop) enum SegmentKind {
 pub(in crate::interop) enum TextKind {
     /// Chain of thought.
     Thought,
-    /// What is said to the user before a call.
+    /// Text to the user before a call.
     Preamble,
-    /// The answer, and all that has no other place.
+    /// The answer, and any text that has no other place.
     Answer,
 }
 
@@ -46,7 +46,7 @@ pub(in crate::interop) struct Call {
     pub(in crate::interop) tool: Tool,
     /// What a result refers to.
     pub(in crate::interop) id: String,
-    /// Which of the answer's calls it is, from 0.
+    /// Its index among the answer's calls.
     pub(in crate::interop) index: usize,
 }
 
@@ -62,7 +62,7 @@ impl Call {
     }
 }
 
-/// The segments before a checkpoint, which are not held: how many there were.
+/// Counts of the segments before a checkpoint, which are not kept.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::interop) struct PastSegments {
     pub(in crate::interop) thoughts: usize,
@@ -72,12 +72,12 @@ pub(in crate::interop) struct PastSegments {
 }
 
 impl PastSegments {
-    /// Whether an answer can have this count. A checkpoint may have been changed.
+    /// Whether an answer can have these counts: a checkpoint may have been altered.
     pub(in crate::interop) fn is_possible(&self) -> bool {
         [self.thoughts, self.texts, self.calls, self.whole_calls].iter().all(|&count| count <= MOST)
     }
 
-    /// These and another one.
+    /// The counts with another segment added.
     pub(in crate::interop) fn with(mut self, segment: &Segment) -> Self {
         self.thoughts += usize::from(segment.is_thought());
         self.texts += usize::from(segment.is_visible());
@@ -100,14 +100,14 @@ pub(in crate::interop) enum SegmentState {
 #[derive(Debug, Clone, Copy)]
 pub(in crate::interop) struct Delta<'a> {
     pub(in crate::interop) text: &'a str,
-    /// Whether a text begins with it, and others came before that one string joins with it.
+    /// Whether it begins a text that a single string would join to earlier ones.
     pub(in crate::interop) is_behind_others: bool,
-    /// Those of [`Segment::logprobs`] that are new with it.
+    /// The entries of [`Segment::logprobs`] that it adds.
     pub(in crate::interop) logprobs: &'a [LogprobEntry],
 }
 
 impl<'a> Delta<'a> {
-    /// The text for a string that other texts share: an empty line separates them.
+    /// The text as it continues one string of several texts: an empty line separates them.
     pub(in crate::interop) fn joined(&self) -> Cow<'a, str> {
         let Self { text, is_behind_others, .. } = *self;
         if is_behind_others { [BETWEEN, text].concat().into() } else { text.into() }
@@ -124,7 +124,7 @@ impl Segment {
         self.kind == SegmentKind::Text(TextKind::Thought)
     }
 
-    /// Whether nothing was said in it yet.
+    /// Whether it has no text yet.
     pub(in crate::interop) fn is_new(&self) -> bool {
         self.text.is_empty() && !self.has_past
     }
@@ -134,7 +134,7 @@ impl Segment {
         matches!(self.kind, SegmentKind::Text(TextKind::Preamble | TextKind::Answer))
     }
 
-    /// The call that it is.
+    /// The call, if it is one.
     pub(in crate::interop) fn as_call(&self) -> Option<&Call> {
         match &self.kind {
             SegmentKind::Text(_) => None,
@@ -142,13 +142,13 @@ impl Segment {
         }
     }
 
-    /// Whether it is a call that came to its end.
+    /// Whether it is a complete call.
     pub(in crate::interop) fn is_whole_call(&self) -> bool {
         self.as_call().is_some() && self.state == SegmentState::Whole
     }
 }
 
-/// The texts of some segments as one: joined by an empty line.
+/// The texts of some segments, joined by empty lines.
 pub(in crate::interop) fn joined(segments: &[Segment], is_meant: fn(&Segment) -> bool) -> String {
     let texts = segments.iter().filter(|segment| is_meant(segment));
     texts.map(|segment| segment.text.as_str()).collect::<Vec<_>>().join(BETWEEN)

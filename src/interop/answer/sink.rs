@@ -9,7 +9,7 @@ use super::json::{write_json, write_text};
 pub(in crate::interop) enum Framing {
     /// Server-sent events.
     Events,
-    /// Server-sent events that are named by their `type`.
+    /// Server-sent events, each named after its `type`.
     NamedEvents,
     /// A line for each chunk.
     Lines,
@@ -24,7 +24,7 @@ impl Framing {
     }
 }
 
-/// Takes the chunks of any dialect, as bytes after those that are there.
+/// Appends the chunks of any dialect to a buffer, as bytes.
 #[derive(Debug)]
 pub(in crate::interop) struct Sink<'a> {
     bytes: &'a mut Vec<u8>,
@@ -36,7 +36,7 @@ impl<'a> Sink<'a> {
         Self { bytes, framing }
     }
 
-    /// Sends a chunk, whose JSON `write` writes in one line. An event is named `name`, unless that is empty.
+    /// Sends a chunk: `write` writes its JSON on one line. `name` names the event, unless it is empty.
     pub(in crate::interop) fn chunk(&mut self, name: &str, write: impl FnOnce(&mut Vec<u8>)) {
         if self.framing == Framing::NamedEvents && !name.is_empty() {
             self.bytes.extend_from_slice(b"event: ");
@@ -62,10 +62,10 @@ impl<'a> Sink<'a> {
     }
 }
 
-/// Writes an object, whose members `write` writes.
+/// Writes an object; `write` writes its members.
 ///
-/// Objects are written as they go over the wire: through structs with texts of their own streaming took 1.3 to 1.55 times
-/// the instructions, one token at a time in Anthropic's, Ollama's and the Responses API.
+/// Objects are written straight in their wire form. With structs that own their texts, streaming one token at a time
+/// took 1.3 to 1.55 times the instructions in Anthropic's, Ollama's and the Responses API.
 pub(in crate::interop) fn write_object(bytes: &mut Vec<u8>, write: impl FnOnce(&mut Members<'_>)) {
     bytes.push(b'{');
     write(&mut Members { bytes, is_empty: true });

@@ -22,8 +22,7 @@ pub enum FinishReason {
     Abort,
 }
 
-/// The field of a chat completion's message that holds thoughts. The API itself has none; servers
-/// agree on two names.
+/// The field of a chat completion's message that holds thoughts. The API itself has none; servers use two names.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ReasoningField {
     /// `reasoning_content`, which most clients read.
@@ -80,8 +79,7 @@ pub(in crate::interop) trait Writer: Debug + Send + Sync {
     fn end(&mut self, _index: usize, _segment: &Segment, _sink: &mut Sink<'_>) {}
     /// Sends what ends the stream.
     fn close(&mut self, state: &AnswerState<'_>, sink: &mut Sink<'_>);
-    /// Ends a stream that failed, with an error as the dialect's bodies have it. No client takes such a stream for an
-    /// answer.
+    /// Ends a failed stream with an error in the dialect's form, so that no client takes it for an answer.
     fn fail(&mut self, _state: &AnswerState<'_>, error: &Value, sink: &mut Sink<'_>) {
         sink.chunk("error", |bytes| write_json(error, bytes));
     }
@@ -89,7 +87,7 @@ pub(in crate::interop) trait Writer: Debug + Send + Sync {
     fn response(&self, state: &AnswerState<'_>, bytes: &mut Vec<u8>);
 }
 
-/// What every chunk repeats of the answer.
+/// What every chunk repeats about the answer.
 #[derive(Debug, Clone)]
 pub(in crate::interop) struct Head {
     pub(in crate::interop) id: String,
@@ -112,29 +110,29 @@ pub(in crate::interop) struct AnswerState<'a> {
 }
 
 impl AnswerState<'_> {
-    /// Of an answer that begins.
+    /// The state of an answer that begins.
     pub(in crate::interop) fn opening(usage: Usage) -> Self {
         Self { past: PastSegments::default(), segments: &[], usage, outcome: None }
     }
 
-    /// Whether a call came to its end.
+    /// Whether it has a complete call.
     pub(in crate::interop) fn has_whole_call(&self) -> bool {
         self.past.whole_calls > 0 || self.segments.iter().any(Segment::is_whole_call)
     }
 }
 
-/// How it ended.
+/// How an answer ended.
 #[derive(Debug, Clone)]
 pub(in crate::interop) struct Outcome {
     pub(in crate::interop) reason: FinishReason,
     pub(in crate::interop) stop_sequence: Option<String>,
-    /// Of the prompt and of the answer.
+    /// How long the prompt took, and the answer.
     pub(in crate::interop) durations: [Duration; 2],
-    /// What went wrong, of an answer that was aborted.
+    /// What went wrong, if the answer was aborted.
     pub(in crate::interop) failure: String,
 }
 
-/// What the ids of a dialect begin with; `None`: it has none.
+/// The prefixes of a dialect's ids; `None` where it has no ids.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::interop) struct Prefixes {
     pub(in crate::interop) reply: &'static str,
@@ -146,7 +144,7 @@ pub(in crate::interop) struct Prefixes {
 }
 
 impl Prefixes {
-    /// Those of a dialect whose items have no ids.
+    /// The prefixes of a dialect whose items have no ids.
     pub(in crate::interop) const fn new(reply: &'static str, call: &'static str) -> Self {
         Self { reply, call, thought: None, message: None, function: None, custom: None }
     }

@@ -15,10 +15,10 @@ use crate::interop::thought_blob::read_thought;
 use crate::interop::tools::read_arguments;
 use crate::json::{Array, Value};
 
-/// Changes with every request, which would end every cached prefix.
+/// The prefix of a text that changes with every request, which would invalidate every cached prompt prefix.
 const BILLING: &str = "x-anthropic-billing-header";
 
-/// Reads a system text, a text or blocks, and the changes of the tools among its blocks.
+/// Reads the system prompt, a text or blocks, and the tool changes among its blocks.
 pub(super) fn read_system(system: &BodyField<'_, '_>, request: &mut Request<'_>) -> Result<()> {
     if let Value::String(text) = system.value() {
         request.history.instructions(text.to_owned());
@@ -44,7 +44,7 @@ pub(super) fn read_system(system: &BodyField<'_, '_>, request: &mut Request<'_>)
     changes.iter().try_for_each(|change| read_change(change, request))
 }
 
-/// Reads a message. `user_follows`: some message after this one is a user's.
+/// Reads a message. `user_follows`: a user's message comes later.
 pub(super) fn read_message(
     field: &BodyField<'_, '_>,
     user_follows: bool,
@@ -80,7 +80,7 @@ pub(super) fn read_message(
     message.get("content").map_or(Ok(()), |content| list_others_of_blocks(&content, request))
 }
 
-/// What blocks of each type may have; what is not read has no meaning to the model.
+/// The fields that blocks of each type may have; those that are not read mean nothing to the model.
 const OF_BLOCK: &[&str] = &[
     "type",
     "text",
@@ -103,10 +103,10 @@ const OF_BLOCK: &[&str] = &[
     "cache_control",
 ];
 
-/// What a source, or a tool that comes or goes, may have.
+/// The fields that a source, or a tool that comes or goes, may have.
 const WITHIN_BLOCK: &[&str] = &["type", "data", "media_type", "content", "name", "definition"];
 
-/// Lists what blocks have beyond what is read, of those of which something is.
+/// Lists the fields that are not read, of blocks that are.
 pub(super) fn list_others_of_blocks(
     content: &BodyField<'_, '_>,
     request: &mut Request<'_>,
@@ -244,7 +244,8 @@ fn read_result(block: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<
     Ok(())
 }
 
-/// Whether a text begins with the word, or says `Error:` in its first line, as in `<tool_use_error>InputValidationError:`.
+/// Whether a text begins with the word "error", or has `Error:` in its first line, as in
+/// `<tool_use_error>InputValidationError:`.
 fn says_error(text: &str) -> bool {
     let line = text.trim_start().lines().next().unwrap_or_default().to_ascii_lowercase();
     let first = line.trim_start_matches(|c: char| !c.is_alphanumeric());
@@ -252,7 +253,7 @@ fn says_error(text: &str) -> bool {
     first.strip_prefix("error").is_some_and(is_word) || line.contains("error:")
 }
 
-/// A text, or blocks of texts and of what has a text.
+/// A text, or blocks that are or contain texts.
 fn read_blocks(content: &BodyField<'_, '_>, rules: PartRules) -> Result<String> {
     if let Value::String(text) = content.value() {
         return Ok(text.to_owned());
@@ -285,7 +286,7 @@ fn read_block(block: &BodyObject<'_, '_>, rules: PartRules) -> Result<String> {
     }
 }
 
-/// A document that is text: its title, what it is about, and itself.
+/// A text document: its title, its context, and its text.
 fn read_document(block: &BodyObject<'_, '_>, rules: PartRules) -> Result<String> {
     let source = block.required("source")?.object()?;
     let kind = source.required("type")?;

@@ -1,17 +1,17 @@
-//! The tools that clients run and that a body names by a type only: as the functions that they are. The names of
-//! arguments are those that the clients' own code reads.
+//! Tools that clients run and that a body names only by type, as functions. The arguments have the names that the
+//! clients' own code reads.
 
 use serde_json::{Value as Tree, json};
 
 use crate::interop::field::BodyObject;
 
-/// What a tool of a type is.
+/// The function for a tool's type.
 pub(super) struct ClientTool {
     pub(super) description: String,
     pub(super) parameters: Tree,
 }
 
-/// The members of such tools that say how the client runs them.
+/// The members of such tools that tell the client how to run them.
 pub(super) const SETTINGS: &[&str] =
     &["max_characters", "display_width_px", "display_height_px", "display_number", "enable_zoom"];
 

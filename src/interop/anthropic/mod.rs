@@ -1,5 +1,4 @@
-//! The dialect of Anthropic Messages, `/v1/messages`, and of its count of tokens: what it owns, and its
-//! bodies -> turns.
+//! The dialect of Anthropic Messages, `/v1/messages`, and its token count: what it owns, and its bodies -> turns.
 
 mod blocks;
 mod client_tools;
@@ -54,8 +53,8 @@ fn block_of(content: &str) -> Option<&'static str> {
     })
 }
 
-/// A block's path as the API writes it, with the block's type: `messages.3.content.0.image.source`. By it Claude Code
-/// finds what to take out.
+/// A block's path as the API writes it, with the block's type: `messages.3.content.0.image.source`. Claude Code uses it
+/// to find what to remove.
 fn place_of(path: &str, block: &str) -> String {
     let end = path.rfind(']').map_or(path.len(), |end| end + 1);
     let [index, rest] = [&path[..end], &path[end..]];
@@ -88,9 +87,8 @@ const FIELDS: &[&str] = &[
 ///
 /// # Errors
 ///
-/// [`ErrorKind::InvalidRequest`] with the path of what the API does
-/// not allow, [`ErrorKind::UnsupportedContent`] with that of
-/// what harmony cannot carry.
+/// [`ErrorKind::InvalidRequest`] with the path of what the API does not allow, [`ErrorKind::UnsupportedContent`] with
+/// the path of what harmony cannot carry.
 ///
 /// # Example
 ///
@@ -174,7 +172,7 @@ fn read_settings(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result
 
 /// `thinking`: whether thoughts are shown, and how much the model thinks.
 fn read_thinking(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
-    /// Budgets in tokens: below the one the effort is low, from the other on it is high.
+    /// Budgets in tokens: the effort is low below the first, and high from the second on.
     const LOW_BELOW: usize = 2_048;
     const HIGH_FROM: usize = 16_384;
     const THINKING: &[&str] = &["enabled", "disabled", "adaptive", "between_tools"];
@@ -206,7 +204,7 @@ fn read_thinking(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result
     Ok(())
 }
 
-/// Whether `context_management` keeps the thoughts of all turns. Other edits are listed.
+/// Whether `context_management` keeps the thoughts of all turns. Its other edits are listed as unused.
 fn read_edits(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
     let Some(management) = body.object("context_management")? else { return Ok(()) };
     management.each("edits", |edit| {
@@ -254,7 +252,7 @@ fn error_body(status: u16, message: &str, _path: Option<&str>, code: Option<&str
         _ => "invalid_request_error",
     };
     let mut body = json!({"type": "error", "error": {"type": kind, "message": message}});
-    // Anthropic's API has no name for a too long context.
+    // Anthropic's API has no error type for a context that is too long.
     if let Some(code) = code.filter(|code| *code != ErrorKind::CONTEXT_LENGTH) {
         body["error"]["details"] = json!({"error_code": code});
     }

@@ -1,4 +1,4 @@
-//! Tools: those that the body declares, and those that come and go later.
+//! Tools: those that the body declares, and those that are added or removed later.
 
 use super::client_tools::{self, SETTINGS};
 use crate::error::Result;
@@ -8,7 +8,7 @@ use crate::interop::names::ToolId;
 use crate::interop::request::Request;
 use crate::json::At;
 
-/// A tool of the client's own, or one that servers run. `defers`: something can name a deferred one later.
+/// A tool of the client, or one that servers run. `defers`: the body has a way to name deferred tools later.
 pub(super) fn read_tool(
     tool: &BodyField<'_, '_>,
     defers: bool,
@@ -17,7 +17,7 @@ pub(super) fn read_tool(
     declare(tool, request, |tool| Ok(tool.bool("defer_loading")?.unwrap_or(false) && defers))
 }
 
-/// `is_deferred`: whether only a later message makes the model see it.
+/// `is_deferred`: the model sees it only once a later message names it.
 fn declare(
     tool: &BodyField<'_, '_>,
     request: &mut Request<'_>,
@@ -46,8 +46,8 @@ fn declare(
     }
 }
 
-/// Whether a tool is the search that Anthropic's servers run. Here nothing runs it, so nothing would ever name the
-/// tools that wait for it.
+/// Whether a tool is the tool search that Anthropic's servers run. Nothing runs it here, so it would never name the
+/// deferred tools.
 pub(super) fn is_search_of_servers(tool: &BodyField<'_, '_>) -> bool {
     let kind = tool.at().get("type").and_then(At::as_str);
     kind.is_some_and(|kind| kind.starts_with("tool_search_tool"))
@@ -58,7 +58,7 @@ pub(super) fn is_change(kind: &str) -> bool {
     matches!(kind, "tool_addition" | "tool_removal")
 }
 
-/// A block that adds a tool, one of the body's or its own, or removes one.
+/// A block that removes a tool or adds one, which the body or the block itself declares.
 pub(super) fn read_change(block: &BodyField<'_, '_>, request: &mut Request<'_>) -> Result<()> {
     let object = block.object()?;
     let is_removal = object.required("type")?.text()? == "tool_removal";

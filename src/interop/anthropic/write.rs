@@ -28,7 +28,7 @@ impl Anthropic {
         !segment.is_thought() || self.thoughts != ThoughtDisplay::Hidden
     }
 
-    /// Writes a segment as a block, an empty one as the block begins.
+    /// Writes a segment as a block; an empty segment as the block's beginning.
     fn write_block(&self, segment: &Segment, block: &mut Members<'_>) {
         let text = &segment.text;
         match &segment.kind {
@@ -44,7 +44,7 @@ impl Anthropic {
             SegmentKind::Text(_) => {
                 block.text("type", "text").text("text", text);
             }
-            // What `Sorter` makes a call of is an object.
+            // `Sorter` makes calls only of objects.
             SegmentKind::Call(call) => {
                 block.text("type", "tool_use").text("id", &call.id).text("name", &call.tool.name);
                 let none = || Json::from(Map::new());
@@ -155,7 +155,7 @@ fn write_stop(state: &AnswerState<'_>, members: &mut Members<'_>) {
 
 fn write_usage(usage: Usage, members: &mut Members<'_>) {
     members.value("input_tokens", &usage.prompt_tokens.saturating_sub(usage.cached_tokens));
-    // What is newly cached is not known.
+    // How many tokens are newly cached is unknown.
     members.value("cache_creation_input_tokens", &0);
     members.value("cache_read_input_tokens", &usage.cached_tokens);
     members.value("output_tokens", &usage.completion_tokens);

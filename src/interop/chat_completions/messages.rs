@@ -1,4 +1,4 @@
-//! Messages, those of Ollama too.
+//! Messages, including Ollama's.
 
 use crate::error::Result;
 use crate::interop::field::{BodyField, BodyObject};
@@ -13,7 +13,7 @@ use crate::interop::{ToolKind, Unused, UnusedReason};
 use crate::json::Value;
 use crate::names;
 
-/// What a message may have; what is not read has no meaning to the model.
+/// The fields that a message may have; those that are not read mean nothing to the model.
 const OF_MESSAGE: &[&str] = &[
     "role",
     "content",
@@ -33,21 +33,21 @@ const OF_MESSAGE: &[&str] = &[
     "id",
 ];
 
-/// What a call may have, and the function or the free-form tool within it.
+/// The fields that a call may have, and those of the function or the free-form tool within it.
 const OF_CALL: &[&str] =
     &["id", "type", "index", "function", "custom", "name", "arguments", "input"];
 
-/// What a piece of a thought may have.
+/// The fields that a piece of a thought may have.
 const OF_DETAIL: &[&str] =
     &["type", "id", "index", "format", "text", "signature", "data", "summary"];
 
-/// What one of Ollama may have besides.
+/// The additional fields of Ollama's messages.
 const OF_OLLAMA: &[&str] = &["images", "tool_name"];
 
 const ROLES: &[&str] = &["system", "developer", "user", "assistant", "tool", "function"];
 
 /// Reads messages one after the other: those of a request's body, or of a row of a data set. Ollama's are read here,
-/// too: they have images beside their text, and objects as arguments.
+/// too: they have images next to their text, and objects as arguments.
 pub(crate) struct Messages<'r, 'o> {
     request: &'r mut Request<'o>,
     is_ollama: bool,
@@ -116,7 +116,7 @@ impl<'r, 'o> Messages<'r, 'o> {
         Ok(())
     }
 
-    /// No message follows. `continue_last`: the body's flag to continue the last one.
+    /// Ends the messages. `continue_last`: the body's flag to continue the last one.
     pub(crate) fn end(self, continue_last: Option<BodyField<'_, '_>>) -> Result<()> {
         for unused in self.prefix.into_iter().chain(asked(continue_last)?) {
             if self.request.history.open_last() {
@@ -128,7 +128,7 @@ impl<'r, 'o> Messages<'r, 'o> {
         Ok(())
     }
 
-    /// The text, and what becomes of Ollama's images.
+    /// The text, with the placeholders of Ollama's images.
     fn text(
         &self,
         message: &BodyObject<'_, '_>,
@@ -176,7 +176,7 @@ impl<'r, 'o> Messages<'r, 'o> {
                     let part = part.object()?;
                     match part.text("type")? {
                         Some(key @ ("thinking" | "reasoning")) => {
-                            // Some clients have the thought in `text`, as that of other parts.
+                            // Some clients put the thought in `text`, as in other parts.
                             let thought = part.get(key).or_else(|| part.get("text"));
                             let thought = thought.map_or_else(|| part.required(key), Ok)?;
                             thoughts.add(&read_content(&thought, rules)?.into_text());
@@ -208,7 +208,7 @@ impl<'r, 'o> Messages<'r, 'o> {
         Ok(())
     }
 
-    /// The thoughts of a message's fields. `reasoning_details` has them a second time, in pieces.
+    /// The thoughts in a message's fields. `reasoning_details` repeats them in pieces.
     fn thoughts(&mut self, message: &BodyObject<'_, '_>) -> Result<Thoughts> {
         let mut thoughts = Thoughts::default();
         for key in ["reasoning_content", "reasoning", "thinking"] {
@@ -270,7 +270,7 @@ impl<'r, 'o> Messages<'r, 'o> {
     }
 }
 
-/// What is listed of a flag that asks to continue the last message if that cannot be continued.
+/// The entry listed for a flag that asks to continue a last message that cannot be continued.
 fn asked(flag: Option<BodyField<'_, '_>>) -> Result<Option<Unused>> {
     let Some(flag) = flag else { return Ok(None) };
     Ok(flag.bool()?.then(|| flag.unused(UnusedReason::NotContinuable)))
@@ -282,7 +282,7 @@ fn is_word(name: &str) -> bool {
     names::flaw(name).is_none() && name.chars().all(is_plain)
 }
 
-/// The thoughts of a message; equal ones count once, and empty ones not at all.
+/// The thoughts of a message, without empty and repeated ones.
 #[derive(Debug, Default)]
 struct Thoughts(Vec<String>);
 

@@ -25,7 +25,7 @@ pub(super) const DEFINITION: Definition = Definition {
     messages: "messages",
     fields: FIELDS,
     repeated: &[],
-    // What is nobody else's.
+    // Fields that no other API has.
     known_by: &[],
     collect,
     writer: |head, turn| Box::new(write::Chat::new(head, turn)),
@@ -94,7 +94,7 @@ const FIELDS: &[&str] = &[
     "web_search_options",
     "modalities",
     "continue_final_message",
-    // Those of other servers.
+    // Fields of other servers.
     "chat_template_kwargs",
     "enable_thinking",
     "include_reasoning",
@@ -112,9 +112,8 @@ const FIELDS: &[&str] = &[
 ///
 /// # Errors
 ///
-/// [`ErrorKind::InvalidRequest`](crate::ErrorKind::InvalidRequest) with the path of what the API does
-/// not allow, [`ErrorKind::UnsupportedContent`](crate::ErrorKind::UnsupportedContent) with that of
-/// what harmony cannot carry.
+/// [`ErrorKind::InvalidRequest`](crate::ErrorKind::InvalidRequest) with the path of what the API does not allow,
+/// [`ErrorKind::UnsupportedContent`](crate::ErrorKind::UnsupportedContent) with the path of what harmony cannot carry.
 ///
 /// # Example
 ///
@@ -183,7 +182,7 @@ pub(crate) fn read_tool(tool: &BodyField<'_, '_>, request: &mut Request<'_>) -> 
     Ok(())
 }
 
-/// Reads what rows of data sets can have beside messages and tools, too; `get` finds it.
+/// Reads the fields that rows of data sets can also have besides messages and tools; `get` finds them.
 pub(crate) fn read_settings<'v, 'p>(
     get: impl Fn(&'static str) -> Option<BodyField<'v, 'p>>,
     request: &mut Request<'_>,
@@ -228,7 +227,7 @@ fn read_all_sampling(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Re
     Ok(())
 }
 
-/// Errors as chat completions and Responses write them.
+/// Errors in the form that chat completions and Responses share.
 pub(super) fn error_body(
     status: u16,
     message: &str,

@@ -1,4 +1,4 @@
-//! What bodies have for other servers: vLLM, `SGLang`, llama.cpp, `OpenRouter`. Each field means here what it means
+//! Fields that bodies have for other servers: vLLM, `SGLang`, llama.cpp, `OpenRouter`. Each means here what it means
 //! there.
 
 use crate::chat::ReasoningEffort;
@@ -10,14 +10,14 @@ use crate::interop::request::Request;
 use crate::interop::{ThoughtDisplay, UnusedReason};
 use crate::json::Value;
 
-/// Constraints of answers that are no schema: an answer without them would not be what the client reads.
+/// Constraints on answers other than schemas. A client could not read an answer that ignores them.
 const CONSTRAINTS: [&str; 6] =
     ["grammar", "regex", "ebnf", "guided_regex", "guided_choice", "guided_grammar"];
 
-/// Those that `structured_outputs` has.
+/// The constraints within `structured_outputs`.
 const OF_STRUCTURED: [&str; 4] = ["regex", "choice", "grammar", "structural_tag"];
 
-/// What replaces the prompt.
+/// Fields that replace the prompt.
 const PROMPTS: [&str; 2] = ["chat_template", "input_ids"];
 
 /// Reads the fields.
@@ -44,7 +44,7 @@ fn refuse(object: &BodyObject<'_, '_>, keys: &[&str], reason: &'static str) -> R
     }
 }
 
-/// `chat_template_kwargs`: what templates read of the model's own prompt.
+/// `chat_template_kwargs`: arguments of the model's chat template.
 fn read_template(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
     let Some(given) = body.object("chat_template_kwargs")? else { return Ok(()) };
     if let Some(effort) = given.get("reasoning_effort")
@@ -97,7 +97,7 @@ fn read_thinking(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result
     Ok(())
 }
 
-/// The model always thinks: as little as it can, and unseen.
+/// The model always thinks; here as little as it can, and unseen.
 fn switch_off(request: &mut Request<'_>) {
     if request.form.efforts.is_empty() {
         request.effort = Some(ReasoningEffort::Low);
@@ -105,7 +105,7 @@ fn switch_off(request: &mut Request<'_>) {
     request.answer.thought_display = ThoughtDisplay::Hidden;
 }
 
-/// A schema of the answer in a field of its own; `response_format` counts before it.
+/// A schema of the answer in a field of its own; `response_format` takes precedence.
 fn read_constraint(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
     const REASON: &str = "answers are held to `response_format` only";
     refuse(body, &CONSTRAINTS, REASON)?;

@@ -12,12 +12,12 @@ use crate::interop::{FinishReason, ReasoningField, ThoughtDisplay, Turn};
 #[derive(Debug)]
 pub(super) struct Chat {
     head: Head,
-    /// What all chunks with a choice begin with, up to its delta, and how much of it precedes the choices: written
-    /// anew for each chunk it costs half of the instructions of `feed_into`.
+    /// The beginning of all chunks with a choice, up to its delta, and how much of it precedes the choices. Writing it
+    /// anew for each chunk would cost half of the instructions of `feed_into`.
     begin: Vec<u8>,
     before_choices: usize,
     include_usage: bool,
-    /// Whether a call is answered in its old form.
+    /// Whether calls are written in the old form, `function_call`.
     function_call: bool,
 }
 
@@ -54,7 +54,7 @@ impl Chat {
         self.push_choice(delta, end, sink);
     }
 
-    /// Sends a chunk with this delta, and what follows it in the choice.
+    /// Sends a chunk with this delta, followed by the rest of the choice.
     fn push_choice(
         &self,
         delta: impl FnOnce(&mut Members<'_>),
@@ -92,7 +92,7 @@ impl Chat {
         self.push_choice(delta, rest, sink);
     }
 
-    /// Sends more of a call's arguments; with its name, where it begins.
+    /// Sends more of a call's arguments; the first time with its name.
     fn push_call(&self, call: &Call, is_first: bool, more: &str, sink: &mut Sink<'_>) {
         let write = |function: &mut Members<'_>| {
             if is_first {
@@ -126,7 +126,7 @@ impl Chat {
         })
     }
 
-    /// The field of a call's arguments: the old form knows no free text.
+    /// The field of a call's arguments: the old form has no free text.
     fn argument(&self, call: &Call) -> &'static str {
         if self.function_call { "arguments" } else { call.argument() }
     }
@@ -242,7 +242,7 @@ fn usage(usage: Usage) -> Value {
     })
 }
 
-/// Chat has no namespaces: one is part of the name.
+/// Chat has no namespaces, so the namespace becomes part of the name.
 fn name_of(call: &Call) -> String {
     match &call.tool.namespace {
         Some(namespace) => [namespace, ".", &call.tool.name].concat(),

@@ -61,7 +61,7 @@ pub(super) fn whole(
     Ok(bytes)
 }
 
-/// The choices of a whole answer, all of which have tokens.
+/// The choices of a whole answer, each with tokens.
 pub(super) fn read_choices<'v>(
     generated: &BodyObject<'v, '_>,
     options: DerenderOptions<'_>,
@@ -98,7 +98,7 @@ pub(super) fn chunk(
     let given = ids(body, "prompt_token_ids", options.context)?.map(|ids| ids.len());
     let prompt = match (given, &state.harmony) {
         (Some(prompt), _) => prompt,
-        // The state has what they are needed for.
+        // The state has what the earlier tokens are needed for.
         (None, Some(own)) => own.prompt,
         (None, None) => {
             let missing = body.get_or_null("prompt_token_ids");
@@ -127,7 +127,7 @@ pub(super) fn chunk(
     write_chunk("chat.completion.chunk", body, &generated, made, &state, options)
 }
 
-/// The reply as it was after the chunk before: from its checkpoint, or from all tokens so far.
+/// The reply as it was after the previous chunk: from its checkpoint, or from all tokens so far.
 fn resumed(
     turn: &Turn,
     encoding: HarmonyEncoding,
@@ -150,7 +150,7 @@ fn resumed(
     Reply::from_carried(turn, encoding, saved, (id, choice.index, own.tokens))
 }
 
-/// What a chunk adds, as a choice of one chunk.
+/// Everything that a chunk adds, merged into one choice.
 fn next(
     reply: &mut Reply,
     choice: &Choice<'_>,
@@ -184,7 +184,7 @@ fn next(
     Ok(made)
 }
 
-/// Ends the answer. Where the engine gives a reason of its own, `abort` for one, the word of it is the answer's.
+/// Ends the answer. If the engine gives a reason of its own, such as `abort`, the answer repeats that word.
 fn finish<'v>(
     reply: &mut Reply,
     choice: &Choice<'v>,
@@ -221,12 +221,12 @@ fn reply_options(index: usize, id: &str, options: DerenderOptions<'_>) -> ReplyO
     }
 }
 
-/// Those of a choice, if the request asks for them.
+/// The log-probabilities of a choice, if the request asks for them.
 fn logprobs<'c>(choice: &'c Choice<'_>, turn: &Turn) -> Option<&'c [Option<TokenLogprob>]> {
     choice.logprobs.as_deref().filter(|_| turn.sampling.logprobs.is_some())
 }
 
-/// A stop string of the request that was found, or what the engine says.
+/// The stop string of the request that was found, or the one that the engine reports.
 fn stop_reason(choice: &Choice<'_>, reply: &Reply) -> Tree {
     match (reply.stop_sequence(), choice.stop_reason) {
         (Some(found), _) => json!(found),

@@ -1,4 +1,4 @@
-//! What clients send, in the forms of vLLM 0.33: only the fields that are read here, each with its bound.
+//! What clients send, in vLLM 0.33's form: only the fields that are read here, each with its limit.
 
 use crate::error::Result;
 use crate::interop::TokenLogprob;
@@ -6,11 +6,11 @@ use crate::interop::field::{BodyField, BodyObject};
 use crate::json::{At, Value};
 use crate::tokenizer::TokenId;
 
-/// As many as vLLM takes.
+/// vLLM's own limit.
 pub(super) const MOST_CHOICES: usize = 16_384;
 const MOST_CANDIDATES: usize = 20;
 
-/// What was sampled for one answer, or some of it.
+/// The tokens sampled for one answer, or some of them.
 pub(super) struct Choice<'v> {
     pub(super) index: usize,
     pub(super) tokens: Vec<TokenId>,
@@ -21,7 +21,7 @@ pub(super) struct Choice<'v> {
 }
 
 impl<'v> Choice<'v> {
-    /// `default` is why it ended, if nothing says so.
+    /// `default` is the reason it ended, if none is given.
     pub(super) fn read(
         field: &BodyField<'v, '_>,
         default: Option<&'static str>,
@@ -116,7 +116,7 @@ fn token_id(field: &BodyField<'_, '_>) -> Result<TokenId> {
     .ok_or_else(|| field.invalid("expected a token id"))
 }
 
-/// A number of things, unless it is missing or null.
+/// A count, unless it is missing or null.
 pub(super) fn count(object: &BodyObject<'_, '_>, key: &str) -> Result<Option<usize>> {
     object.get(key).map(|field| item_count(&field)).transpose()
 }

@@ -4,10 +4,10 @@ use serde_json::{Map, Value, json};
 
 use crate::interop::Json;
 
-/// Members of a delta that are said once, and not added to.
+/// Members of a delta that appear once and do not grow.
 const SAID_ONCE: [&str; 3] = ["id", "type", "name"];
 
-/// The choice of several chunks as that of one.
+/// Merges the choices of several chunks into one.
 pub(super) fn merged(chunks: &[Json], index: usize) -> Map<String, Value> {
     let mut delta = Map::new();
     let mut logprobs = Vec::new();
@@ -41,7 +41,7 @@ pub(super) fn merged(chunks: &[Json], index: usize) -> Map<String, Value> {
     choice
 }
 
-/// Adds a delta: texts are appended, calls are those of the same index.
+/// Adds a delta: texts are appended, and calls are matched by index.
 fn add(known: &mut Map<String, Value>, more: Map<String, Value>) {
     for (key, value) in more {
         match (known.get_mut(&key), value) {

@@ -1,8 +1,8 @@
-//! Tokens that an engine elsewhere sampled -> answers, without a server's memory: vLLM's `/derender`.
+//! Tokens that an engine elsewhere sampled -> answers, without state on the server: vLLM's `/derender`.
 //!
-//! A body has what `/inference/v1/generate` answered, and the request that it answers. `forms` reads it, and bounds all
-//! that is decoded; `chat` and `texts` make chat completions and completions of it, whole or the next chunk of a stream.
-//! The client carries the `state` of a stream, so nothing in that is believed. All errors are the client's.
+//! A body has the answer of `/inference/v1/generate` and the request that it answers. `forms` reads it and limits all
+//! that is decoded; `chat` and `texts` turn it into chat completions and completions, whole or the next chunk of a
+//! stream. The client carries the `state` of a stream, so nothing in it is trusted. All errors are the client's.
 
 mod chat;
 mod forms;
@@ -37,7 +37,7 @@ choices! {
     DerenderKind, "'chat' or 'texts'": "chat" Chat, "texts" Texts;
 }
 
-/// What a server knows besides the body.
+/// What the server adds to the body.
 #[derive(Debug, Clone, Copy)]
 pub struct DerenderOptions<'a> {
     /// The model's name in the answer.
@@ -48,13 +48,13 @@ pub struct DerenderOptions<'a> {
     pub context: usize,
 }
 
-/// The answer's JSON: the whole one, or of a body with `"stream": true` the next chunk and the state after it.
+/// The answer's JSON: the whole answer or, for a body with `"stream": true`, the next chunk and the state after it.
 ///
 /// # Errors
 ///
-/// [`InvalidRequest`](crate::ErrorKind::InvalidRequest) with the path of what has another form or is too long: nothing
-/// is decoded before all lengths are known. [`InvalidState`](crate::ErrorKind::InvalidState) for the state of another
-/// stream. Those of [`read`](crate::interop::chat_completions::read).
+/// [`InvalidRequest`](crate::ErrorKind::InvalidRequest) with the path of a value that has another form or is too long:
+/// nothing is decoded before all lengths are checked. [`InvalidState`](crate::ErrorKind::InvalidState) for the state of
+/// another stream. Also those of [`read`](crate::interop::chat_completions::read).
 ///
 /// # Example
 ///
@@ -95,13 +95,13 @@ pub fn derender(
     }
 }
 
-/// Writes what all answers begin with.
+/// Writes the fields that all answers begin with.
 fn write_head(answer: &mut Members<'_>, id: &str, object: &str, options: DerenderOptions<'_>) {
     answer.text("id", id).text("object", object).value("created", &options.created);
     answer.text("model", options.model);
 }
 
-/// Writes the counts as vLLM has them.
+/// Writes the token counts in vLLM's form.
 fn write_usage(answer: &mut Members<'_>, prompt: usize, sampled: usize) {
     answer.object("usage", |usage| {
         usage.value("prompt_tokens", &prompt).value("completion_tokens", &sampled);
@@ -121,7 +121,7 @@ fn write_chunk(
     let id = request_id(generated)?;
     let prompt = forms::count(body, "prompt_tokens")?;
     let counts = match generated.object("usage")? {
-        // The client knows its prompt better.
+        // The client has counted its own prompt.
         Some(counts) => Some([
             prompt.or(forms::count(&counts, "prompt_tokens")?),
             forms::count(&counts, "completion_tokens")?,

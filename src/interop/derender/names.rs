@@ -1,10 +1,10 @@
-//! Tokens as the file of a byte-level tokenizer names them, which is how vLLM carries them in a state.
+//! Tokens by their names in the file of a byte-level tokenizer, which is how vLLM keeps them in a state.
 
 use crate::error::{ErrorKind, Result};
 use crate::path::Path;
 use crate::tokenizer::{TokenId, Tokenizer};
 
-/// A visible character of Latin-1 is its own byte; the other bytes are numbered from here on.
+/// A visible Latin-1 character stands for its own byte; the other bytes are numbered from here on.
 const HIDDEN: u32 = 256;
 
 fn is_visible(byte: u8) -> bool {
@@ -26,7 +26,7 @@ pub(super) fn name(tokenizer: Tokenizer, token: TokenId) -> Result<String> {
     Ok(bytes.into_iter().filter_map(character).collect())
 }
 
-/// The text of tokens by their names.
+/// The text of tokens given by name.
 pub(super) fn text(names: &[String]) -> Result<String> {
     let byte = |character: char| match u8::try_from(u32::from(character)) {
         Ok(byte) if is_visible(byte) => Some(byte),

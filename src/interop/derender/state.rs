@@ -1,9 +1,9 @@
 //! What a client carries from one chunk of a stream to the next.
 //!
-//! The fields are vLLM's, so replicas of it and of this library may take turns: each ignores and leaves out what only the
-//! other knows. Chat has all tokens in its form, which are parsed anew for each chunk. `harmony` is ours beside
-//! them: a checkpoint of the reply, which does not grow. A client of this library only may leave out the tokens; the
-//! answers then have none either.
+//! The fields are vLLM's, so replicas of it and of this library may take turns: each ignores and omits the fields that
+//! only the other has. vLLM's state for chat has all tokens, which are parsed again for each chunk. `harmony` is this
+//! library's addition: a checkpoint of the reply, which does not grow. A client that only uses this library may omit
+//! the tokens; then the answers have none either.
 
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -14,33 +14,33 @@ use crate::interop::field::{BodyField, BodyObject};
 use crate::saved::invalid;
 use crate::tokenizer::TokenId;
 
-/// As many as vLLM takes.
+/// vLLM's own limit.
 const MOST_NAMES: usize = 1024;
-/// The last tokens, of which a character may have its first bytes.
+/// How many of the last tokens are kept: they may hold the first bytes of a character.
 const CONTEXT: usize = 4;
 
 #[derive(Debug, Default, Serialize)]
 pub(super) struct StreamState {
-    /// Of completions: the last tokens as the tokenizer's file names them, and up to which of them their text was sent.
+    /// Completions: the last tokens by their names in the tokenizer's file, and up to which of them the text was sent.
     pub(super) prev_tokens: Vec<String>,
     pub(super) prefix_offset: usize,
     pub(super) read_offset: usize,
     pub(super) role_sent: bool,
     pub(super) logprob_context_token_ids: Vec<TokenId>,
     pub(super) logprob_text_offset: usize,
-    /// Of chat: all tokens so far, and how many each chunk had. `None`: the client leaves them out.
+    /// Chat: all tokens so far, and how many each chunk had. `None`: the client omits them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) output_token_ids: Option<Vec<TokenId>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) output_chunk_lens: Option<Vec<usize>>,
     pub(super) tools_streamed: bool,
     pub(super) last_tool_call_ids: Vec<String>,
-    /// What this library needs of chat instead of the tokens.
+    /// Chat: what this library needs instead of the tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) harmony: Option<Own>,
 }
 
-/// What only this library reads.
+/// The part that only this library reads.
 #[derive(Debug, Serialize)]
 pub(super) struct Own {
     /// How many tokens the prompt has, and how many came since.
@@ -50,7 +50,7 @@ pub(super) struct Own {
 }
 
 impl StreamState {
-    /// That of a stream that begins.
+    /// The state of a stream that begins.
     pub(super) fn first() -> Self {
         Self {
             output_token_ids: Some(Vec::new()),
@@ -59,14 +59,14 @@ impl StreamState {
         }
     }
 
-    /// Of a body; its lengths and sums are right.
+    /// Reads a body's state and checks its lengths and sums.
     pub(super) fn read(body: &BodyObject<'_, '_>, context: usize) -> Result<Self> {
         let Some(field) = body.get("stream_state") else { return Ok(Self::first()) };
         let state = field.object()?;
         let harmony = state.object("harmony")?.map(|own| Own::read(&own)).transpose()?;
         let tokens = forms::ids(&state, "output_token_ids", context)?.unwrap_or_default();
         let lens = lens(&state, tokens.len())?;
-        // Without a token so far it is open what the client leaves out.
+        // Without a token so far, the client may still omit either.
         let is_left_out = tokens.is_empty() && harmony.as_ref().is_some_and(|own| own.tokens > 0);
         if let Some(own) = &harmony
             && !is_left_out
@@ -136,7 +136,7 @@ impl Own {
     }
 }
 
-/// JSON as it is.
+/// JSON copied as it is.
 pub(super) fn raw(json: String) -> Result<Box<RawValue>> {
     RawValue::from_string(json).map_err(|error| invalid(error.to_string()))
 }

@@ -1,4 +1,4 @@
-//! Log-probabilities of completions: lists, one item for each token.
+//! Log-probabilities of completions: lists with one item for each token.
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -11,9 +11,9 @@ use crate::tokenizer::{TokenId, Tokenizer};
 /// What came before the tokens of a choice.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct TextContext<'c> {
-    /// The last tokens, of which a character may have its first bytes.
+    /// The last tokens, which may hold the first bytes of a character.
     pub(super) tokens: &'c [TokenId],
-    /// How many characters all tokens have.
+    /// How many characters all earlier tokens have.
     pub(super) offset: usize,
 }
 
@@ -24,13 +24,13 @@ pub(super) struct TextLogprobs {
     token_logprobs: Vec<f64>,
     tokens: Vec<String>,
     top_logprobs: Vec<Option<Map<String, Value>>>,
-    /// Where the last one ends.
+    /// Where the last text ends.
     #[serde(skip)]
     end: usize,
 }
 
 impl TextLogprobs {
-    /// Those that an engine gives, with at most this many candidates of each token.
+    /// The engine's log-probabilities, with at most this many candidates for each token.
     pub(super) fn of(
         choice: &Choice<'_>,
         tokenizer: Tokenizer,
@@ -63,7 +63,7 @@ impl TextLogprobs {
     }
 }
 
-/// How many candidates of each token the request wants besides the sampled one; `None`: all there are.
+/// How many candidates the request wants for each token besides the sampled one; `None`: all there are.
 pub(super) fn shown_candidates(asked: &BodyObject<'_, '_>) -> Result<Option<usize>> {
     if asked.get("logprob_token_ids").is_some() {
         return Ok(None);
@@ -74,7 +74,7 @@ pub(super) fn shown_candidates(asked: &BodyObject<'_, '_>) -> Result<Option<usiz
     Ok(if count == -1 { None } else { usize::try_from(count.saturating_add(1)).ok().or(Some(0)) })
 }
 
-/// The text of a token. The last token of a character has all of it, those before it nothing.
+/// The text of a token. A character split over several tokens belongs to the last of them; the others have no text.
 fn text_after(tokenizer: Tokenizer, context: &[TokenId], token: TokenId) -> String {
     /// A character has at most this many tokens before its last one.
     const MOST: usize = 3;
@@ -87,7 +87,8 @@ fn text_after(tokenizer: Tokenizer, context: &[TokenId], token: TokenId) -> Stri
     if !is_cut(&own) {
         return own;
     }
-    // The first of as few tokens as make the end whole has the character's first byte: all of its text is new, too.
+    // This is the smallest number of tokens that completes the end, so the first of them has the character's first
+    // byte: all of its text is new, too.
     let counts = 1..=context.len().min(MOST);
     let before = counts.map(|count| &context[context.len() - count..]);
     let mut texts = before.map(|before| decode(&[before, &[token]].concat()));

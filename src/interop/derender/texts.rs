@@ -1,7 +1,7 @@
-//! Sampled tokens -> completions: their text, as vLLM gives it.
+//! Sampled tokens -> completions: their text, as vLLM returns it.
 //!
-//! In a stream the client carries the end of the text as vLLM does: the last tokens as the tokenizer's file names them,
-//! and up to which of them their text was sent. A character that the tokens cut is sent once it is complete.
+//! In a stream the client carries the end of the text as with vLLM: the last tokens by their names in the tokenizer's
+//! file, and up to which of them the text was sent. A character that is split over tokens is sent once it is complete.
 
 use serde_json::{Value, json};
 
@@ -20,10 +20,10 @@ use crate::interop::field::BodyObject;
 use crate::json::{At, Value as Given};
 use crate::tokenizer::{TokenId, Tokenizer, special};
 
-/// Where an engine stops of itself; the first one without saying so.
+/// The tokens at which an engine stops by itself; it does not report the first one.
 const ENDS: [TokenId; 3] = [special::RETURN, special::ENDOFTEXT, special::CALL];
 
-/// What the request of a completion says of its text.
+/// The fields of a completion request that concern its text.
 struct Wanted {
     tokenizer: Tokenizer,
     skips_special: bool,
@@ -32,7 +32,7 @@ struct Wanted {
     min_tokens: usize,
     stop_token_ids: Vec<TokenId>,
     stop: Vec<String>,
-    /// How many candidates of each token the answer has; `None`: all.
+    /// How many candidates the answer has for each token; `None`: all.
     candidates: Option<usize>,
 }
 
@@ -72,7 +72,7 @@ impl Wanted {
         Ok(wanted)
     }
 
-    /// The tokens without the one that ended them, and the id of that, unless an engine does not name it.
+    /// The tokens without the one that ended them, and its id, unless engines do not report it.
     fn without_end<'c>(&self, choice: &'c Choice<'_>) -> (&'c [TokenId], Option<TokenId>) {
         let all = &choice.tokens[..];
         let (Some("stop"), None, Some((&last, before))) =
@@ -99,7 +99,7 @@ impl Wanted {
         tokens.iter().copied().filter(move |&token| !skips || token < special::STARTOFTEXT)
     }
 
-    /// The whole text, up to the string at which it stopped, and what stopped it, if the engine does not say.
+    /// The whole text, up to the string at which it stopped, and what stopped it, unless the engine reports that.
     fn whole(&self, choice: &Choice<'_>) -> Result<(String, Option<Value>)> {
         let (tokens, named) = self.without_end(choice);
         let named = named.map(|id| json!(id));
@@ -111,7 +111,7 @@ impl Wanted {
         {
             return Ok((text, named));
         }
-        // A stop string counts only if it ends after the least number of tokens.
+        // A stop string counts only if it ends after the minimum number of tokens.
         let least = self.decode(tokens.get(..self.min_tokens).unwrap_or(tokens))?.len();
         let stops: Vec<_> = reported
             .map_or_else(|| self.stop.iter().map(String::as_str).collect(), |one| vec![one]);
@@ -176,7 +176,7 @@ impl Wanted {
     }
 }
 
-/// A choice as vLLM has it; `stopped` is what ended it, if the engine does not say.
+/// A choice in vLLM's form; `stopped` is what ended it, unless the engine reports that.
 fn as_choice(
     choice: &Choice<'_>,
     index: usize,
@@ -229,7 +229,7 @@ pub(super) fn whole(
     Ok(bytes)
 }
 
-/// How many tokens all prompts have; a list of theirs has one for each of the answers.
+/// How many tokens all prompts have together; a list of prompts has one for each answer.
 fn prompt_tokens(
     body: &BodyObject<'_, '_>,
     answers: usize,

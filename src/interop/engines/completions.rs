@@ -8,7 +8,7 @@ use crate::json::{At, Value};
 pub(super) fn read(event: At<'_>) -> Fault<Event> {
     let choices = event.get("choices").and_then(At::as_array);
     let choices = choices.ok_or_else(|| EngineFault::broke("sends events without choices"))?;
-    // After the last token: the usage.
+    // The event after the last token has only the usage.
     let Some(choice) = choices.iter().next() else { return Ok(Event::default()) };
     if choice.as_object().is_none() {
         return Err(EngineFault::broke("sends a choice that is not an object"));
@@ -30,7 +30,7 @@ pub(super) fn read(event: At<'_>) -> Fault<Event> {
     Ok(Event { tokens, logprobs, reason, seen: None })
 }
 
-/// Why the output ends, in the words of vLLM and servers that follow it.
+/// Why the output ends, in the words of vLLM and of servers that imitate it.
 fn reason(word: At<'_>) -> Option<FinishReason> {
     match word.value() {
         Value::Null => None,

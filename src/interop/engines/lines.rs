@@ -8,7 +8,7 @@ const MOST: usize = 16 << 20;
 /// Cuts bytes into lines.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
-    /// The beginning of a line whose end has not come.
+    /// The beginning of a line whose end has not arrived.
     rest: Vec<u8>,
 }
 
@@ -42,7 +42,7 @@ impl Lines {
     }
 }
 
-/// The data of a server-sent event's line, or a line of JSON. Comments, names of events and `[DONE]` have none.
+/// The data in a line of a server-sent event, or a line of JSON. Comments, event names and `[DONE]` have none.
 pub(super) fn data(line: &[u8]) -> &[u8] {
     let line = line.trim_ascii();
     if let Some(data) = line.strip_prefix(b"data:") {

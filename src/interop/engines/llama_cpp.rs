@@ -5,10 +5,11 @@ use crate::interop::FinishReason;
 use crate::json::{At, Value};
 use crate::{HarmonyEncodingName, load_harmony_encoding};
 
-/// What an event says after `seen` tokens.
+/// Reads an event that follows `seen` tokens.
 ///
-/// While a character is not complete, the server sends nothing, and then only the last of its tokens. `tokens_predicted`
-/// shows it; the text of the event has the whole character, so its tokens are encoded anew, which may be more or fewer.
+/// The server sends nothing until a character is complete, and then only the last of its tokens. `tokens_predicted`
+/// shows that. The text of the event has the whole character, so it is encoded again, perhaps into more or fewer
+/// tokens.
 pub(super) fn read(event: At<'_>, seen: usize) -> Fault<Event> {
     let mut tokens = ids(event.get("tokens"))?;
     let counted = event.get("tokens_predicted").and_then(integer);

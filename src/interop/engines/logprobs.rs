@@ -31,7 +31,7 @@ pub(super) fn of_completions(count: usize, found: At<'_>) -> Fault<Logprobs> {
     of_tokens(count, items(found.get("token_logprobs")).iter().map(of_number).collect())
 }
 
-/// `SGLang`'s `[logprob, token id, text]`, of which the last are those of the tokens.
+/// `SGLang`'s `[logprob, token id, text]`; the last entries belong to the tokens.
 pub(super) fn of_lists(count: usize, found: At<'_>, tops: Option<At<'_>>) -> Fault<Logprobs> {
     let mut tops = last(tops, count);
     let first = |entry: At<'_>| number(items(Some(entry)).iter().next()?);
@@ -69,7 +69,7 @@ fn id(at: At<'_>) -> Option<TokenId> {
     }
 }
 
-/// A number that is not above all others, nor NaN. Minus infinity is a log-probability.
+/// A number other than infinity and NaN. Minus infinity is a log-probability.
 fn number(at: At<'_>) -> Option<f64> {
     match at.value() {
         Value::Number("-Infinity") => Some(f64::NEG_INFINITY),

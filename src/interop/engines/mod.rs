@@ -1,7 +1,7 @@
 //! What engines stream -> sampled tokens.
 //!
 //! ```text
-//! bytes --lines--> events --completions | sglang | llama_cpp--> tokens, held to the limit and the stop tokens
+//! bytes --lines--> events --completions | sglang | llama_cpp--> tokens, up to the limit or a stop token
 //! ```
 //!
 //! Each [`EngineForm`] has a file, which reads one event. `logprobs` reads the forms of log-probabilities.
@@ -23,7 +23,7 @@ use crate::tokenizer::TokenId;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum EngineForm {
-    /// `OpenAI`'s completions with `token_ids`, as vLLM has them, and its `/inference/v1/generate`.
+    /// `OpenAI`'s completions with `token_ids`, an addition of vLLM's, and vLLM's `/inference/v1/generate`.
     Completions,
     /// `SGLang`'s `/generate`.
     Sglang,
@@ -42,11 +42,11 @@ choices! {
 pub struct EngineOutput {
     /// The tokens.
     pub tokens: Vec<TokenId>,
-    /// Their log-probabilities, one for each, where the engine gives any.
+    /// Their log-probabilities, one for each token, if the engine gives any.
     pub logprobs: Option<Vec<Option<TokenLogprob>>>,
     /// Why the output ends here, if it does.
     pub reason: Option<FinishReason>,
-    /// What the engine did wrong after these tokens, if it did; then there is no reason.
+    /// What the engine did wrong after these tokens, if anything; then there is no `reason`.
     pub fault: Option<EngineFault>,
 }
 
@@ -54,10 +54,10 @@ pub struct EngineOutput {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EngineFault {
-    /// The HTTP status for the client: 400 for a request that the engine refused, 429 if it is busy, 502 if it broke, 503
-    /// if it says that it is not available.
+    /// The HTTP status for the client: 400 for a request that the engine refused, 429 if it is busy, 502 if it failed,
+    /// 503 if it reports that it is unavailable.
     pub status: u16,
-    /// What it did, as the rest of a sentence about it: `sends what is not JSON: "x"`.
+    /// What the engine did, as the rest of a sentence about it: `sends what is not JSON: "x"`.
     pub what: String,
 }
 
@@ -66,7 +66,7 @@ impl EngineFault {
         Self { status: 502, what: what.into() }
     }
 
-    /// It sends something that it should not: `what` names it, and the value is quoted.
+    /// The engine sends something invalid: `what` names it, and the value is quoted.
     fn sends(what: &str, value: &str) -> Self {
         Self::broke(format!("sends {what}: {}", Brief(value)))
     }
@@ -74,8 +74,8 @@ impl EngineFault {
 
 type Fault<T> = Result<T, EngineFault>;
 
-/// Reads what an engine streams: server-sent events or lines of JSON, cut anywhere. The output is held to a limit and to
-/// stop tokens, whatever the engine does: nothing after them is read.
+/// Reads what an engine streams: server-sent events or lines of JSON, cut anywhere. Enforces a limit and stop tokens,
+/// even if the engine does not: nothing after them is read.
 ///
 /// ```
 /// use openai_harmony::interop::{EngineForm, EngineReader, FinishReason};
@@ -98,13 +98,13 @@ pub struct EngineReader {
     is_ended: bool,
 }
 
-/// What one event says.
+/// The content of one event.
 #[derive(Debug, Default)]
 struct Event {
     tokens: Vec<TokenId>,
     logprobs: Option<Vec<Option<TokenLogprob>>>,
     reason: Option<FinishReason>,
-    /// How many tokens the engine has sampled with these, if it counts them.
+    /// How many tokens the engine has sampled so far, including these, if it counts them.
     seen: Option<usize>,
 }
 
@@ -115,7 +115,7 @@ impl EngineReader {
         Self { form, lines: Lines::default(), seen: 0, left: max_tokens, stops, is_ended: false }
     }
 
-    /// Takes more bytes of the stream. Those after the end are not looked at.
+    /// Takes more bytes of the stream. Bytes after the end are ignored.
     pub fn feed(&mut self, bytes: &[u8]) -> EngineOutput {
         let mut sampled = EngineOutput::default();
         if !self.is_ended {
@@ -127,7 +127,7 @@ impl EngineReader {
         sampled
     }
 
-    /// Takes the end of the stream: an output that has not ended by itself broke off.
+    /// Takes the end of the stream. If the output has not ended before, it broke off.
     pub fn finish(&mut self) -> EngineOutput {
         let mut sampled = EngineOutput::default();
         if !self.is_ended {
@@ -174,7 +174,7 @@ impl EngineReader {
         self.hold(event?, sampled)
     }
 
-    /// Adds what an event says, up to the first stop token or the limit.
+    /// Adds an event's tokens, up to the first stop token or the limit.
     fn hold(&mut self, event: Event, sampled: &mut EngineOutput) -> Fault<()> {
         let Event { mut tokens, logprobs, reason, seen } = event;
         self.seen = seen.unwrap_or(self.seen + tokens.len());
@@ -206,7 +206,7 @@ impl EngineReader {
     }
 }
 
-/// Whether an error is one: `null`, `false`, and what is empty are not.
+/// Whether an `error` field reports one: `null`, `false`, zero and empty values do not.
 fn is_something(at: At<'_>) -> bool {
     match at.value() {
         Value::Null | Value::Bool(false) | Value::Number("0") | Value::String("") => false,
@@ -225,7 +225,7 @@ fn said(error: At<'_>) -> EngineFault {
     EngineFault { status: status_of(code), what: format!("says: {}", Brief(&text)) }
 }
 
-/// The client's status for that of an engine's error.
+/// The status for the client, given that of the engine's error.
 fn status_of(code: Option<usize>) -> u16 {
     match code {
         Some(400 | 413 | 422) => 400,

@@ -5,10 +5,10 @@ use crate::brief::Brief;
 use crate::interop::FinishReason;
 use crate::json::{At, Value};
 
-/// What an event says after `seen` tokens.
+/// Reads an event that follows `seen` tokens.
 ///
-/// By version and options `output_ids` are those of all events so far or of this one only; `completion_tokens` counts
-/// those of all.
+/// Depending on version and options, `output_ids` has the tokens of all events so far or only of this one;
+/// `completion_tokens` counts all.
 pub(super) fn read(event: At<'_>, seen: usize) -> Fault<Event> {
     let about = event.get("meta_info");
     let counted = about.and_then(|about| integer(about.get("completion_tokens")?));
@@ -34,7 +34,7 @@ pub(super) fn read(event: At<'_>, seen: usize) -> Fault<Event> {
 
 fn reason_of(reason: At<'_>) -> Fault<Option<FinishReason>> {
     let kind = match reason.value() {
-        // Without a type it has not ended.
+        // Without a type, the output has not ended.
         Value::Object(_) => reason.get("type").unwrap_or(reason.nothing()),
         _ => reason,
     };

@@ -1,7 +1,7 @@
 //! The messages before the answer, in harmony's order.
 //!
-//! A reader adds what it finds in the order of its API; [`History`] makes messages of it. Harmony has
-//! no ids for calls, so each result goes directly after its call: c1 c2 r2 r1 becomes c1 r1 c2 r2.
+//! A reader adds what it finds in the order of its API; [`History`] turns that into messages. Harmony has no ids for
+//! calls, so each result goes directly after its call: c1 c2 r2 r1 becomes c1 r1 c2 r2.
 
 mod pairs;
 mod write;
@@ -53,7 +53,7 @@ enum HistoryItem {
         texts: Texts,
         name: Option<String>,
     },
-    /// What the assistant said in a channel: a thought, a preamble or an answer.
+    /// The assistant's text on a channel: a thought, a preamble or an answer.
     Said(&'static str, Texts),
     Call(HistoryCall),
     /// A result that answers no call, and the tool that it names.
@@ -69,7 +69,7 @@ enum HistoryItem {
 pub(super) struct HistoryCall {
     /// Its place in the body.
     path: Path,
-    /// The id that its result names, if it has any.
+    /// Its id, which its result names, if it has one.
     id: Option<String>,
     tool: ToolId,
     pub(super) kind: ToolKind,
@@ -110,12 +110,12 @@ pub(super) struct HistoryMessages {
 }
 
 impl History {
-    /// An empty one. `strict`: a result that answers no call is an error.
+    /// An empty history. `strict`: a result that answers no call is an error.
     pub(super) fn new(strict: bool) -> Self {
         Self { strict, ..Self::default() }
     }
 
-    /// What is listed of the results that answer no call.
+    /// The entries listed for results that answer no call.
     pub(super) fn take_stray(&mut self) -> Vec<Unused> {
         std::mem::take(&mut self.stray)
     }
@@ -141,7 +141,7 @@ impl History {
         }
     }
 
-    /// A user's message; an empty one is a turn all the same.
+    /// A user's message; even an empty one is a turn.
     pub(super) fn user(&mut self, texts: impl Into<Texts>, name: Option<String>) {
         self.push(HistoryItem::User { texts: texts.into(), name });
     }
@@ -151,7 +151,7 @@ impl History {
         self.say(ANALYSIS, text.to_owned());
     }
 
-    /// The assistant's text to the user, in the channel of a preamble or an answer; an empty one is left out.
+    /// The assistant's text to the user, a preamble or an answer; an empty one is left out.
     pub(super) fn say(&mut self, channel: &'static str, texts: impl Into<Texts>) {
         let texts = texts.into();
         if !texts.is_empty() {
@@ -159,7 +159,7 @@ impl History {
         }
     }
 
-    /// The assistant's text, and calls after it: with calls it is a preamble, without it is the answer.
+    /// The assistant's text, and calls after it. With calls it is a preamble, without them the answer.
     pub(super) fn say_and_call(&mut self, texts: impl Into<Texts>, calls: Vec<HistoryCall>) {
         match texts.into() {
             texts if calls.is_empty() => self.say(FINAL, texts),
@@ -170,7 +170,7 @@ impl History {
         }
     }
 
-    /// Deferred tools are declared here, as far as they were not before.
+    /// Declares deferred tools here, unless they were declared before.
     pub(super) fn added(&mut self, tools: Vec<ToolId>) {
         if !tools.is_empty() {
             self.push(HistoryItem::Added(tools));
@@ -209,8 +209,8 @@ impl History {
         self.push(HistoryItem::Call(call));
     }
 
-    /// Puts a result to the nearest earlier call that it answers: by the call's id, which is under this key, or by
-    /// the tool that it names. One that answers none is a message of its own.
+    /// Attaches a result to the nearest earlier call that it answers: by the call's id, which is under this key, or by
+    /// the tool that it names. A result that answers no call is a message of its own.
     pub(super) fn result(
         &mut self,
         result: &BodyObject<'_, '_>,
@@ -239,7 +239,7 @@ impl History {
         }))
     }
 
-    /// The last item, if it is of the message that was read last: nothing continues what is before that.
+    /// The last item, if it belongs to the message that was read last: nothing can continue earlier messages.
     fn end_of_last_message(&mut self) -> Option<&mut HistoryItem> {
         let last = self.entries.last_mut().filter(|entry| entry.source == self.source)?;
         Some(&mut last.item)
@@ -258,7 +258,7 @@ impl History {
         }
     }
 
-    /// Leaves out calls that were cut off and that nothing continues: harmony has no word for half a call.
+    /// Leaves out calls that were cut off and are not continued: harmony cannot express half a call.
     pub(super) fn drop_cut_calls(&mut self, continue_last: bool, unused: &mut Vec<Unused>) {
         let is_continued = continue_last && self.end_of_last_message().is_some();
         let end = self.entries.len() - usize::from(is_continued);
@@ -274,7 +274,7 @@ impl History {
         });
     }
 
-    /// The tools that were called or that results name, with the kind that their calls are of.
+    /// The tools that were called or that results name, with the kind of their calls.
     pub(super) fn called(&self) -> impl Iterator<Item = (&ToolId, ToolKind)> {
         self.entries.iter().filter_map(|entry| match &entry.item {
             HistoryItem::Call(call) => Some((&call.tool, call.kind)),
@@ -283,8 +283,8 @@ impl History {
         })
     }
 
-    /// The messages. `continue_last`: the text or thought of the assistant at the end of the last message is continued,
-    /// and a call that was cut off.
+    /// The messages. `continue_last`: the model continues the assistant's text or thought at the end of the last
+    /// message, or a call that was cut off.
     ///
     /// # Errors
     ///
@@ -319,7 +319,7 @@ impl History {
             };
             let first = messages.len();
             write(item, names, functions, &mut messages);
-            // Of a call with a result the second message is the result.
+            // The second message of a call with a result is the result.
             sources.extend(
                 (first..messages.len()).map(|at| if at == first { source } else { of_result }),
             );

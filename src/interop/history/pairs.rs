@@ -4,11 +4,12 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use crate::interop::names::ToolId;
 
-/// The calls that wait for results, by what results may name.
+/// The pending calls, by what results may name.
 ///
-/// A result answers the nearest earlier call of its id that has no result yet: some servers give all calls one id. Of
-/// several with no result in between, in one message or in several, the oldest comes first. Results without an id go by
-/// the tool's name, then by their order, and so do those with an id that no call has, among the calls without one.
+/// A result answers the nearest earlier call with its id that has no result yet: some servers give all calls one id. If
+/// several such calls have no result between them, in one message or in several, the oldest comes first. Results
+/// without an id are matched by the tool's name, then by their order. So are results with an id that no call has, among
+/// the calls without an id.
 #[derive(Debug, Default)]
 pub(super) struct Pairs {
     /// Counts the results that were read: calls between two of them are a group.
@@ -18,8 +19,8 @@ pub(super) struct Pairs {
     waiting: HashMap<PairKey, Waiting>,
 }
 
-/// What a call is found by, the tool by its name, or by the spelling that harmony may have given it; `bool`: among the
-/// calls without an id.
+/// The keys by which a call is found. A tool goes by its name, or by the spelling that harmony may have given it;
+/// `bool`: only among the calls without an id.
 #[derive(Debug, PartialEq, Eq, Hash)]
 enum PairKey {
     Id(String),
@@ -46,8 +47,8 @@ impl Waiting {
         }
     }
 
-    /// The first call of the last group that has calls without results. What has been answered
-    /// by another key is dropped on the way, each once.
+    /// The first call of the last group that has calls without results. Calls that were answered by another key are
+    /// dropped on the way, each once.
     fn take(&mut self, unanswered: &HashSet<usize>) -> Option<usize> {
         while let Some((_, calls)) = self.0.last_mut() {
             while let Some(call) = calls.pop_front() {
@@ -76,7 +77,7 @@ impl Pairs {
         }
     }
 
-    /// The call that a result answers, which from now on has one.
+    /// The call that a result answers; from now on it has a result.
     pub(super) fn answered(&mut self, id: Option<&str>, tool: Option<&ToolId>) -> Option<usize> {
         self.group += 1;
         let by_id = id.map(|id| PairKey::Id(id.to_owned()));

@@ -14,7 +14,7 @@ pub(super) fn continued_call(call: HistoryCall, names: &ToolNames) -> Option<Pre
     let tool = names.by_name(&call.tool.name, call.tool.namespace.as_deref())?;
     let mut arguments = call.arguments;
     if arguments == NO_ARGUMENTS {
-        // There were none yet.
+        // The call has no arguments yet.
         arguments.clear();
     } else if call.kind == ToolKind::Custom {
         // The end of the string that the input is in, and of the object.
@@ -72,7 +72,7 @@ fn result_of(tool: &Tool, text: String) -> Message {
         .with_channel(channel)
 }
 
-/// Declares tools, or announces that they are back.
+/// Declares tools, or announces that they are available again.
 fn added(
     tools: &[ToolId],
     names: &ToolNames,

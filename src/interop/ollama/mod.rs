@@ -144,8 +144,8 @@ fn read_options(settings: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Res
     Ok(())
 }
 
-/// A tool as in chat. A function under the name of one that the model was trained with is that tool, which the client
-/// runs: so Ollama's own template reads them.
+/// A tool as in chat. A function named after a tool that the model was trained with is that tool, run by the client:
+/// Ollama's own template reads it so, too.
 fn read_tool(tool: &BodyField<'_, '_>, request: &mut Request<'_>) -> Result<()> {
     let object = tool.object()?;
     if object.text("type")?.is_none_or(|kind| kind == "function") {

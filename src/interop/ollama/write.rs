@@ -25,7 +25,7 @@ struct LineMessage<'a> {
     thinking: Option<Cow<'a, str>>,
     /// The calls that are complete.
     calls: Vec<&'a Segment>,
-    /// Of the content.
+    /// The log-probabilities of the content.
     logprobs: Vec<&'a LogprobEntry>,
 }
 
@@ -38,7 +38,7 @@ impl Ollama {
         }
     }
 
-    /// Writes a line; the last one, of an answer that has ended, with how it did.
+    /// Writes a line; the last line also says how the answer ended.
     fn write(&self, message: &LineMessage<'_>, end: Option<&AnswerState<'_>>, bytes: &mut Vec<u8>) {
         write_object(bytes, |line| {
             line.text("model", &self.model).text("created_at", &self.created_at);
@@ -107,7 +107,7 @@ fn write_call(segment: &Segment, item: &mut Members<'_>) {
     let Some(call) = segment.as_call() else { return };
     item.text("id", &call.id).object("function", |function| {
         function.value("index", &call.index).text("name", &call.tool.name);
-        // What `Sorter` makes a call of is an object.
+        // `Sorter` makes calls only of objects.
         function.value("arguments", &parse_arguments(&segment.text));
     });
 }
