@@ -26,15 +26,15 @@ use crate::tokenizer::special;
 pub(crate) struct Request<'o> {
     pub(super) dialect: Dialect,
     pub(super) options: &'o ReadOptions,
-    /// What the prompt has of an engine's own.
+    /// How the prompt follows an engine's own.
     pub(super) form: &'static PromptForm,
     pub(super) history: History,
     pub(super) tools: Declared,
-    /// The tools that come and go later, each with what is listed if there is no such tool.
+    /// The tools that are added or removed later, each with the entry to list if there is no such tool.
     pub(super) changed: Vec<(ToolId, Unused)>,
     pub(super) choice: Choice,
     pub(super) response_format: Option<ResponseFormat>,
-    /// Whether the answer is to be held to its schema.
+    /// Whether the answer's schema must be enforced.
     pub(super) strict_format: bool,
     pub(super) model: Option<String>,
     pub(super) store: Option<bool>,
@@ -43,11 +43,12 @@ pub(crate) struct Request<'o> {
     pub(super) history_len: usize,
     /// `None` writes no line about reasoning.
     pub(super) effort: Option<ReasoningEffort>,
-    /// That of a message, the latest, which counts before the body's.
+    /// The effort set by the latest message that sets one; it takes precedence over the body's.
     pub(super) latest_effort: Option<ReasoningEffort>,
     pub(super) sampling: Sampling,
     pub(super) stop_strings: Vec<String>,
-    /// Whether the end of the last message is continued: a text or thought of the assistant, and a call that was cut off.
+    /// Whether the model continues the end of the last message: a text or thought of the assistant, or a call that was
+    /// cut off.
     pub(crate) continue_last: bool,
     pub(super) thinking_budget: Option<usize>,
     pub(super) may_truncate: bool,
@@ -55,7 +56,7 @@ pub(crate) struct Request<'o> {
     pub(super) keep_thoughts: bool,
     pub(super) answer: AnswerOptions,
     pub(super) unused: Vec<Unused>,
-    /// What becomes of images in the message that is being read.
+    /// What happens to images in the message that is being read.
     pub(super) unsupported: Unsupported,
 }
 
@@ -65,12 +66,13 @@ impl Dialect {
     /// # Errors
     ///
     /// [`ErrorKind::InvalidRequest`](crate::ErrorKind::InvalidRequest) with the path of what the API does not allow,
-    /// [`ErrorKind::UnsupportedContent`](crate::ErrorKind::UnsupportedContent) with that of what harmony cannot carry.
+    /// [`ErrorKind::UnsupportedContent`](crate::ErrorKind::UnsupportedContent) with the path of what harmony cannot
+    /// carry.
     pub fn read(self, body: impl Into<Json>, options: &ReadOptions) -> Result<Turn> {
         self.request(&body.into(), options)?.into_turn()
     }
 
-    /// Reads a request's body, of which [`Request::into_turn`] makes the turn.
+    /// Reads a request's body; [`Request::into_turn`] makes the turn from it.
     pub(crate) fn request<'o>(self, body: &Json, options: &'o ReadOptions) -> Result<Request<'o>> {
         let path = Path::default();
         let body = BodyField::root(&path, body)?.object()?;
@@ -89,7 +91,7 @@ impl Dialect {
         let has = |key: &str| body.get_or_null(key).is_some();
         let others = || Self::ALL.iter().filter(|other| **other != self);
         let found = if has(self.messages()) {
-            // Of the other fields only the system prompt must not be lost: the rest is listed as unused.
+            // The system prompt is the only other field that must not be lost: the rest is listed as unused.
             let lost = has(SYSTEM) && !self.definition().fields.contains(&SYSTEM);
             lost.then_some((self.messages(), SYSTEM))
         } else {
@@ -105,17 +107,17 @@ impl Dialect {
     }
 }
 
-/// The field that has the system prompt, where it is no message.
+/// The field that has the system prompt, where that is not a message.
 const SYSTEM: &str = "system";
-/// Fields that are compared with the known ones to find out what is meant: a body can have thousands.
+/// How many unknown fields are compared with the known ones to suggest a spelling: a body can have thousands.
 const MOST_COMPARED: usize = 64;
 
-/// What the place of a message among the others decides.
+/// What follows from a message's place among the others.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct MessagePlace {
     /// Whether a later message is the user's.
     pub(super) user_follows: bool,
-    /// What becomes of images in it.
+    /// What happens to images in it.
     pub(super) unsupported: Unsupported,
 }
 
@@ -147,8 +149,8 @@ impl ReadOptions {
         body.each(key, |message| read(message, true))
     }
 
-    /// What becomes of images in a message. `is_newest`: it is the body's newest one of the user. What a client cannot
-    /// take back is no error: older messages, and a history that the server has accepted.
+    /// What happens to images in a message. `is_newest`: it is the user's newest message in the body. Content that a
+    /// client cannot take back is not an error: older messages, and a history that the server has accepted.
     pub(super) fn unsupported_in(&self, is_newest: bool) -> Unsupported {
         if is_newest || self.strict { self.unsupported } else { Unsupported::Placeholder }
     }
@@ -189,7 +191,7 @@ impl<'o> Request<'o> {
         PartRules { unsupported: self.unsupported, form: self.form }
     }
 
-    /// Lists something that nothing uses.
+    /// Lists something as unused.
     pub(super) fn list(&mut self, field: &BodyField<'_, '_>, reason: UnusedReason) {
         self.unused.push(field.unused(reason));
     }
@@ -215,7 +217,7 @@ impl<'o> Request<'o> {
         self.list_others_as(object, known, &UnusedReason::NotUsed);
     }
 
-    /// The same, with another reason for those whose names are not almost those of known ones.
+    /// The same, with another reason for members whose names are not close to known ones.
     pub(super) fn list_others_as(
         &mut self,
         object: &BodyObject<'_, '_>,
@@ -239,7 +241,7 @@ impl<'o> Request<'o> {
         let added = self.history.all_added();
         let chosen = self.choice.named().map(|id| self.tools.declared_id(id.clone()));
         if let Some(id) = chosen.filter(|id| !added.contains(id)) {
-            // Its arguments are sampled at once, so the model has to see them.
+            // The model begins with its arguments, so it has to see their schema.
             self.tools.load(&id);
         }
         let removed = self.history.all_removed();

@@ -1,4 +1,4 @@
-//! JSON as Python's `json.dumps` writes it, for prompts of engines that write a call's arguments so.
+//! JSON in the format of Python's `json.dumps`, for prompts of engines that write a call's arguments that way.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -7,10 +7,10 @@ use serde::Serialize as _;
 use serde_json::Value;
 use serde_json::ser::{Formatter, Serializer};
 
-/// A space after commas and colons, and other characters than ASCII as escapes.
+/// A space after commas and colons, and non-ASCII characters as escapes.
 pub(super) fn spaced_json(value: &Value) -> String {
     let mut bytes = Vec::new();
-    // Writing to memory fails for no value that was read from JSON.
+    // Writing a value that was read from JSON into memory cannot fail.
     _ = value.serialize(&mut Serializer::with_formatter(&mut bytes, Spaced));
     let mut escaped = String::with_capacity(bytes.len());
     for character in String::from_utf8_lossy(&bytes).chars() {

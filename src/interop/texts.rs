@@ -1,9 +1,9 @@
-//! The text of a message, from the parts in which a body has it.
+//! The text of a message, from its parts in a body.
 
 use super::prompts::PromptForm;
 use crate::chat::Content;
 
-/// Texts of one message: joined by an empty line, unless an engine's prompts have them one by one.
+/// Texts of one message: joined by an empty line, unless an engine's prompts keep them separate.
 #[derive(Debug)]
 pub(super) struct Texts {
     texts: Vec<String>,

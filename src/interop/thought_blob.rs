@@ -1,13 +1,13 @@
 //! Thoughts inside fields that clients send back unread: `encrypted_content` of a Responses
 //! reasoning item, `signature` of an Anthropic thinking block.
 //!
-//! Nothing is secret here: the text is in base64, after a mark by which this library knows its own
-//! from those of other servers.
+//! Nothing is secret here: the text is in base64, after a mark that tells this library's values from those of other
+//! servers.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
-/// What the library's own begin with.
+/// The beginning of this library's own values.
 const MARK: &str = "harmony-thought-1.";
 
 /// The field's value for a thought.

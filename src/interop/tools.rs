@@ -17,7 +17,7 @@ use crate::error::Result;
 use crate::json::{self, Value};
 use crate::text_grammar::InputGrammar;
 
-/// The content type of arguments that are JSON.
+/// The content type of JSON arguments.
 const JSON: &str = "<|constrain|>json";
 
 /// The content type of code for `python`, as the model writes it.
@@ -31,7 +31,8 @@ pub(crate) const INPUT: &str = "input";
 pub(super) struct Declared {
     tools: Vec<DeclaredTool>,
     seen: HashSet<ToolId>,
-    /// The first tool of each spelling, and how many tools it was made of: few bodies need it, so it grows when asked.
+    /// The first tool of each spelling, and how many tools have been indexed: few bodies need it, so it grows on
+    /// demand.
     spelled: (HashMap<ToolId, ToolId>, usize),
     /// Lines about namespaces, `crm: Customer records.`
     pub(super) namespaces: Vec<String>,
@@ -48,11 +49,11 @@ pub(super) struct DeclaredTool {
     pub(super) kind: ToolKind,
     pub(super) description: Option<String>,
     pub(super) parameters: Option<Tree>,
-    /// Whether it is declared only where a later message names it.
+    /// Whether it is declared only once a later message names it.
     pub(super) is_deferred: bool,
-    /// Whether its arguments are to be held to the schema.
+    /// Whether the schema must be enforced on its arguments.
     pub(super) strict: bool,
-    /// What the input of a custom tool has to be.
+    /// The constraint on a custom tool's input.
     pub(super) input: Option<InputGrammar>,
 }
 
@@ -61,16 +62,16 @@ pub(super) struct DeclaredTool {
 pub(super) struct Functions {
     /// The namespace that the first developer message declares; `None` without tools.
     pub(super) first: Option<ToolNamespaceConfig>,
-    /// Those that wait for something that names them.
+    /// The deferred functions, which wait for something that names them.
     later: HashMap<ToolId, ToolDescription>,
-    /// Those that were declared so far.
+    /// The functions that were declared so far.
     declared: HashSet<ToolId>,
-    /// Those of them that are not offered for now.
+    /// The declared functions that are not offered at the moment.
     removed: HashSet<ToolId>,
 }
 
 impl Functions {
-    /// Those of these tools that are not declared yet.
+    /// The ones among these tools that are not declared yet.
     pub(super) fn take_later(&mut self, tools: &[ToolId]) -> Option<ToolNamespaceConfig> {
         let Self { later, declared, .. } = self;
         let tools = tools.iter().filter_map(|id| {
@@ -81,12 +82,12 @@ impl Functions {
         namespace(None, tools.collect())
     }
 
-    /// From here on the tool is not offered; `false` if it is not anyway.
+    /// Stops offering the tool; `false` if it is not offered anyway.
     pub(super) fn remove(&mut self, tool: ToolId) -> bool {
         self.declared.contains(&tool) && self.removed.insert(tool)
     }
 
-    /// Whether the tool was removed. From here on it is offered.
+    /// Offers the tool again; returns whether it had been removed.
     pub(super) fn is_back(&mut self, tool: &ToolId) -> bool {
         self.removed.remove(tool)
     }
@@ -109,7 +110,7 @@ fn namespace(
 }
 
 impl Declared {
-    /// Declares a tool; `false` if there is one of this name.
+    /// Declares a tool; `false` if its name is taken.
     pub(super) fn add(&mut self, tool: DeclaredTool) -> bool {
         let is_new = self.seen.insert(tool.id.clone());
         if is_new {
@@ -118,7 +119,7 @@ impl Declared {
         is_new
     }
 
-    /// The declared tool of a name in the API or in harmony; the name itself if there is none.
+    /// The declared tool with a name in the API or in harmony; the name itself if there is none.
     pub(super) fn declared_id(&mut self, id: ToolId) -> ToolId {
         if self.seen.contains(&id) {
             return id;
@@ -208,7 +209,7 @@ impl Declared {
         if self.server_builtin.contains(&BuiltinTool::Browser) {
             system = system.with_browser_tool();
         } else if self.client_builtin.iter().any(is_of_browser) {
-            // Made only where it is needed: it takes half as long as reading a whole request.
+            // Made only on demand: it takes half as long as reading a whole request.
             let mut namespace = ToolNamespaceConfig::browser();
             let recipient = |name: &str| ["browser.", name].concat();
             namespace.tools.retain(|tool| self.client_builtin.contains(&recipient(&tool.name)));
@@ -255,15 +256,15 @@ pub(super) fn arguments_in_harmony(tool: &Tool, arguments: String) -> String {
     code.unwrap_or(arguments)
 }
 
-/// What a call without arguments is given.
+/// The arguments of a call without any.
 pub(super) const NO_ARGUMENTS: &str = "{}";
 
-/// Arguments that nothing after them makes an object.
+/// Arguments that cannot become an object, whatever follows them.
 pub(super) const NO_OBJECT: &str = "]";
 
-/// A call's arguments: text byte for byte, but an empty one as no arguments; an object as compact JSON. Where an API's
-/// arguments are an object (`objects_only`), the text of one is taken too, since some clients send on what was streamed;
-/// other text would not be what any call of the API had.
+/// A call's arguments: text byte for byte, except that an empty text means no arguments; an object as compact JSON. If
+/// the API's arguments are objects (`objects_only`), an object's JSON text is accepted too, since some clients forward
+/// what was streamed; no call of the API has any other text.
 pub(super) fn read_arguments(
     call: &BodyObject<'_, '_>,
     key: &str,

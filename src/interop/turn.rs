@@ -23,13 +23,12 @@ pub struct Turn {
     pub dialect: Dialect,
     /// The model that the body names.
     pub model: Option<String>,
-    /// Responses: whether the response is to be kept. As the body says, unless the server has said whether it keeps any
+    /// Responses: whether to keep the response. The body decides, unless the server has said whether it keeps any
     /// ([`ReadOptions::stores`](super::ReadOptions::stores)).
     pub store: Option<bool>,
     /// Responses: the response that this one follows.
     pub previous_response_id: Option<String>,
-    /// The messages, the system message first. What [`prefill`](Self::prefill) continues is not
-    /// among them.
+    /// The messages, the system message first. The message that [`prefill`](Self::prefill) begins is not among them.
     pub conversation: Conversation,
     /// The number of the body's message that each message comes from, those of the history first.
     pub(crate) sources: Vec<Option<usize>>,
@@ -41,9 +40,9 @@ pub struct Turn {
     pub tools: ToolNames,
     /// Which of the tools may or must be called.
     pub tool_choice: ToolChoice,
-    /// The schema that the answer is to follow; it is in the developer message, too.
+    /// The schema that the answer must follow; it is in the developer message, too.
     pub response_format: Option<ResponseFormat>,
-    /// Whether the body wants the answer held to that schema: `strict`.
+    /// Whether the body wants that schema enforced: `strict`.
     pub strict_format: bool,
     /// The beginning of the assistant's message that the model continues.
     pub prefill: Option<Prefill>,
@@ -51,8 +50,7 @@ pub struct Turn {
     pub stop_token_ids: Vec<u32>,
     /// Their names, for engines that stop at text.
     pub stop_token_names: Vec<String>,
-    /// The body's own stop strings. They act on visible text only, so they are left to the reply,
-    /// not the engine.
+    /// The body's own stop strings. They apply only to visible text, so they are left to the reply, not the engine.
     pub stop_strings: Vec<String>,
     /// The most tokens of thoughts, if the body has a limit: Anthropic's `thinking.budget_tokens`, `max_tokens` in
     /// the `reasoning` of chat and Responses. [`Reply::force`](super::Reply::force) ends them.
@@ -62,16 +60,16 @@ pub struct Turn {
     pub may_truncate: bool,
     /// How to sample: the body's values, else those recommended for gpt-oss.
     pub sampling: Sampling,
-    /// What the body has and nothing used.
+    /// The parts of the body that nothing used.
     pub unused: Vec<Unused>,
-    /// What the body asks of the answer's form.
+    /// The form of the answer that the body asks for.
     pub answer: AnswerOptions,
 }
 
 impl Turn {
-    /// How turns are rendered unless the server decides otherwise: the thoughts of completed turns are
-    /// dropped, recipients are written in the channel, as the guide and the model do, tools'
-    /// schemas are written in full, header fields are checked.
+    /// How turns are rendered unless the server decides otherwise: the thoughts of completed turns are dropped,
+    /// recipients follow the channel, as in the guide and from the model, tools' schemas are written in full,
+    /// and header fields are checked.
     pub fn default_config() -> RenderConfig {
         RenderConfig::new()
             .with_thoughts(ThoughtPolicy::Drop)
@@ -80,9 +78,9 @@ impl Turn {
             .with_validate(true)
     }
 
-    /// Where the body has the message or item that a message of the conversation comes from: `messages[3]`, `input[2]`,
-    /// or `history[0]` of [`ReadOptions::history`](super::ReadOptions::history). `None` of the first system and
-    /// developer message, which are made of several fields, and of a text that is the whole `input`.
+    /// The path in the body of the message or item that a message of the conversation comes from: `messages[3]`,
+    /// `input[2]`, or `history[0]` for [`ReadOptions::history`](super::ReadOptions::history). `None` for the first
+    /// system and developer message, which are made from several fields, and for a text that is the whole `input`.
     ///
     /// A [`MessageSpan`](crate::MessageSpan) names its message in the conversation, so this leads from each rendered
     /// token to its place in the body.
@@ -113,12 +111,11 @@ impl Turn {
         })
     }
 
-    /// The tokens to sample from: the conversation and the beginning of the assistant's message.
+    /// The prompt's tokens: the conversation and the beginning of the assistant's message.
     ///
     /// # Errors
     ///
-    /// A schema that cannot be rendered. What else can be wrong with a request, reading it has
-    /// found.
+    /// A schema that cannot be rendered. All other errors in a request are found by reading it.
     pub fn prompt(&self, encoding: &HarmonyEncoding) -> Result<Vec<TokenId>> {
         Ok(self.render_with_spans(encoding)?.tokens)
     }
@@ -148,16 +145,17 @@ impl Turn {
         self.render(*encoding, &self.conversation)
     }
 
-    /// [`Self::prompt`] of at most this many tokens: of a longer conversation the oldest turns are left out, as few as
-    /// must be. A turn is left out whole, from the user's message to the last before the next one, so that no result
-    /// remains without its call. The system and developer messages in front of the first turn always stay, and so
-    /// does the last turn.
+    /// [`Self::prompt`] with at most this many tokens: a longer conversation loses its oldest turns, as few as
+    /// possible. A turn is left out whole, from the user's message to the last before the next one, so that no result
+    /// remains without its call. The system and developer messages in front of the first turn always stay, and so does
+    /// the last turn.
     ///
-    /// The body asks for it where [`may_truncate`](Self::may_truncate) is set.
+    /// The body asks for this if [`may_truncate`](Self::may_truncate) is set.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::PromptTooLong`] where the prompt has too many tokens even with only the last turn; those of [`Self::prompt`].
+    /// [`ErrorKind::PromptTooLong`] if the prompt has too many tokens even with only the last turn; those of
+    /// [`Self::prompt`].
     ///
     /// # Example
     ///
@@ -226,7 +224,7 @@ pub enum ToolChoice {
     /// The model decides.
     #[default]
     Auto,
-    /// None: a call that is sampled all the same is content.
+    /// No tool: if the model samples a call anyway, it becomes content.
     None,
     /// Any tool, but at least one.
     Required,
@@ -235,7 +233,7 @@ pub enum ToolChoice {
         /// The tool's recipient, `functions.get_weather`.
         recipient: String,
     },
-    /// Some of the tools.
+    /// Only some of the tools.
     Allowed {
         /// The tools' recipients, at least one.
         recipients: Vec<String>,
@@ -265,8 +263,8 @@ impl ToolChoice {
     }
 }
 
-/// How to sample: what the body says, else what is recommended for gpt-oss. Values that engines
-/// have a default of their own for are `None` unless the body says something.
+/// How to sample: the body's values, else those recommended for gpt-oss. Values for which engines have their own
+/// defaults are `None` unless the body sets them.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Sampling {
@@ -280,7 +278,7 @@ pub struct Sampling {
     pub min_p: f64,
     /// The most tokens to sample, thoughts included.
     pub max_tokens: Option<u64>,
-    /// How many answers, of `n`.
+    /// How many answers to sample: `n`.
     pub n: u64,
     /// Makes sampling repeatable.
     pub seed: Option<i64>,
@@ -290,10 +288,10 @@ pub struct Sampling {
     pub frequency_penalty: Option<f64>,
     /// As in the body: `repetition_penalty`, Ollama's `repeat_penalty`.
     pub repetition_penalty: Option<f64>,
-    /// Token ids and what is added to their logits.
+    /// Token ids and the values added to their logits.
     pub logit_bias: Vec<(u32, f64)>,
-    /// How many of the most likely tokens the answer has at each place, beside the log-probability of the sampled one;
-    /// `None` if the body asks for no log-probabilities. The engine has to give them
+    /// How many of the most likely tokens the answer lists at each position, besides the log-probability of the sampled
+    /// one; `None` if the body does not ask for log-probabilities. The engine has to give them
     /// ([`Reply::feed`](super::Reply::feed)).
     pub logprobs: Option<usize>,
 }
@@ -317,12 +315,12 @@ impl Default for Sampling {
     }
 }
 
-/// What the body asks of the answer's form.
+/// The form of the answer that the body asks for.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of some request")]
 #[non_exhaustive]
 pub struct AnswerOptions {
-    /// Whether the answer is to be streamed. Ollama's default is that it is.
+    /// Whether to stream the answer. Ollama streams by default.
     pub stream: bool,
     /// Chat: `stream_options.include_usage`, a last chunk with the usage.
     pub include_usage: bool,

@@ -1,4 +1,4 @@
-//! What a body has and nothing used, and why.
+//! The parts of a body that nothing used, and why.
 
 use std::fmt;
 
@@ -15,13 +15,13 @@ pub struct Unused {
     pub reason: UnusedReason,
 }
 
-/// Why nothing used a part of a body. Its text is for people.
+/// Why nothing used a part of a body. Its text is meant for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum UnusedReason {
     /// This library has no use for the field.
     NotUsed,
-    /// Nor for this one, whose name is almost that of a field that it reads.
+    /// The field is unknown, but its name is close to that of a known one.
     Misspelt(String),
     /// This server does not run tools of this type, `web_search`.
     ToolNotRun(String),
@@ -31,15 +31,15 @@ pub enum UnusedReason {
     LeftToEngine,
     /// An earlier tool has this name.
     DuplicateTool,
-    /// No tool is named so, in a change of the tools.
+    /// A change of the tools names an unknown tool.
     UnknownTool(String),
     /// `tool_choice` requires a call, and no tool is offered.
     NoTool,
     /// The call was cut off and has no result.
     CutCall,
-    /// A result that answers no call: it is a message of its own.
+    /// A result that answers no call; it becomes a message of its own.
     StrayResult,
-    /// A word that is not an effort of the model's.
+    /// A word that is not a reasoning effort of the model.
     UnknownEffort,
     /// An empty stop string stops nothing.
     EmptyStopString,
@@ -53,11 +53,11 @@ pub enum UnusedReason {
     PromptNotStored,
     /// `previous_response_id` or `conversation`, for which the server gave no history.
     NoHistory,
-    /// `include` asks for what no answer has.
+    /// `include` asks for something that answers never have.
     NotInAnswers,
-    /// A user's message follows the message, which was to last until then.
+    /// The message was to last until the next user's message, which follows it.
     Cleared,
-    /// It changes with every request, which would end every cached prefix.
+    /// It changes with every request, which would invalidate every cached prefix.
     ChangesAlways,
     /// A message's header cannot carry the name.
     NameNotCarried,

@@ -95,7 +95,7 @@ pub(super) fn ids(
     object.get(key).map(|list| list_of_ids(&list, most)).transpose()
 }
 
-/// The same of an item of a list.
+/// The same for an item of a list.
 pub(super) fn item_ids(item: &BodyField<'_, '_>, most: usize) -> Result<Option<Vec<TokenId>>> {
     (!item.is_null()).then(|| list_of_ids(item, most)).transpose()
 }
@@ -121,7 +121,7 @@ pub(super) fn count(object: &BodyObject<'_, '_>, key: &str) -> Result<Option<usi
     object.get(key).map(|field| item_count(&field)).transpose()
 }
 
-/// The same of an item of a list.
+/// The same for an item of a list.
 pub(super) fn item_count(field: &BodyField<'_, '_>) -> Result<usize> {
     let found = u32::try_from(field.integer()?).ok();
     let found = found.ok_or_else(|| field.invalid("expected a whole number from 0 to 2^32 - 1"));

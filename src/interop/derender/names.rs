@@ -4,7 +4,7 @@ use crate::error::{ErrorKind, Result};
 use crate::path::Path;
 use crate::tokenizer::{TokenId, Tokenizer};
 
-/// A visible Latin-1 character stands for its own byte; the other bytes are numbered from here on.
+/// A visible Latin-1 character represents its own byte; the other bytes are numbered from here on.
 const HIDDEN: u32 = 256;
 
 fn is_visible(byte: u8) -> bool {

@@ -1,4 +1,4 @@
-//! Calls of an API that takes objects: held until they are complete, then what they mean.
+//! Calls of an API that takes objects: held back until they are complete, then interpreted.
 
 use serde_json::{Value, json};
 
@@ -10,26 +10,26 @@ use crate::interop::{Tool, ToolKind, ToolNames};
 use crate::json::At;
 use crate::parse::Repair;
 
-/// As which models write several calls at once, though nobody declares such a tool.
+/// The tool as whose call models write several calls at once, though nobody declares it.
 const PARALLEL: &str = "multi_tool_use.parallel";
 
 /// A call that is not shown before it is complete.
 #[derive(Debug)]
 pub(super) struct HeldCall {
     tool: Tool,
-    /// The report if it becomes text, or is not the call that was written.
+    /// The repair to report if it becomes text, or a call other than the one that was written.
     pub(super) report: Repair,
     pub(super) arguments: String,
 }
 
-/// What a complete call means.
+/// The meaning of a complete call.
 #[derive(Debug)]
 pub(super) enum Meaning {
-    /// What was written, with these arguments.
+    /// The call as written, with these arguments.
     Call(Tool, String),
-    /// Calls that were not written as calls are.
+    /// Calls that were written in some other way.
     Repaired(Vec<(Tool, String)>),
-    /// No call that is certain: text.
+    /// Not certainly a call: text.
     Text(String),
 }
 
@@ -43,7 +43,7 @@ impl HeldCall {
         is_half(&self.tool, &self.arguments) && object_in_array(&self.arguments).is_none()
     }
 
-    /// What it means, if it is complete; `tools` are those of the turn.
+    /// The call's meaning, if it is complete; `tools` are those of the turn.
     pub(super) fn meaning(self, tools: &ToolNames) -> Meaning {
         let Self { tool, mut arguments, .. } = self;
         if takes_code(&tool) {
@@ -67,12 +67,12 @@ impl HeldCall {
     }
 }
 
-/// Whether a call's arguments, so far, are not all that its tool takes.
+/// Whether a call's arguments are not, or not yet, complete for its tool.
 pub(super) fn is_half(tool: &Tool, arguments: &str) -> bool {
     !takes_code(tool) && !is_object(arguments)
 }
 
-/// Whether what a tool is sent is code, as it is.
+/// Whether a tool takes plain code.
 fn takes_code(tool: &Tool) -> bool {
     tool.kind == ToolKind::Builtin && tool.recipient == PYTHON
 }
@@ -83,8 +83,8 @@ fn object_in_array(arguments: &str) -> Option<&str> {
     is_object(inner).then_some(inner)
 }
 
-/// The object that has a text as its only required member. What looks like JSON that broke, or like no arguments, is not
-/// that text.
+/// The object whose only required member is the text. Text that looks like broken JSON, or like no arguments, is not
+/// taken.
 fn object_of_text(tool: &Tool, arguments: &str) -> Option<String> {
     let member = tool.only_text.as_ref()?;
     let begun = arguments.trim_start();
@@ -99,9 +99,9 @@ fn object_of_text(tool: &Tool, arguments: &str) -> Option<String> {
     Some(json!({member: text}).to_string())
 }
 
-/// The calls that were written as one of `multi_tool_use.parallel`, if the client runs each of these tools.
+/// The calls that were written as one call of `multi_tool_use.parallel`, if the client runs all of these tools.
 fn parallel_calls(tool: &Tool, arguments: &str, tools: &ToolNames) -> Option<Vec<(Tool, String)>> {
-    // A tool of the request has a recipient.
+    // If the request declares a tool, the call has its recipient.
     if !tool.recipient.is_empty() || tool.name != PARALLEL {
         return None;
     }

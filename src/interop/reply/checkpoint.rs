@@ -1,7 +1,7 @@
-//! What a reply needs to continue its stream, without what was sent: its size does not grow with that.
+//! What a reply needs to continue its stream, without what was already sent, so that its size does not grow.
 //!
-//! Which message is open follows from the parser's header, so only what was made of its content is here. Checkpoints
-//! come from clients, so nothing of them is believed.
+//! The parser's header tells which message is open, so only the state of its content is here. Checkpoints come from
+//! clients, so nothing in them is trusted.
 
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +21,7 @@ use crate::parse::{Checkpoint, Repair, StateData, StreamableParser};
 use crate::repair::RepairKind;
 use crate::saved::{MOST, check, invalid};
 
-/// Where a reply is.
+/// The state of a reply.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct ReplyCheckpoint {
     parser: Checkpoint,
@@ -34,13 +34,13 @@ pub(super) struct ReplyCheckpoint {
     calls: usize,
     ids: usize,
     thought_tokens: usize,
-    /// Text that may begin a stop string, until one was found.
+    /// Text that may begin a stop string; empty once one was found.
     held: String,
     stopped: Option<String>,
     logprobs: Option<Logprobs>,
 }
 
-/// What was made of the open message.
+/// What the open message has become so far.
 #[derive(Debug, Serialize, Deserialize)]
 enum Open {
     Nothing,
@@ -48,12 +48,12 @@ enum Open {
         kind: TextKind,
         /// Whether its segment has begun.
         has_begun: bool,
-        /// What was said, where the end repeats it.
+        /// Its text so far, if the end of the stream repeats it.
         said: String,
     },
     Call {
         id: String,
-        /// What counts for the end of what was sent of them.
+        /// The part of the arguments sent so far that decides how they end.
         arguments: String,
         decoder: Option<InputDecoder>,
     },
@@ -67,7 +67,7 @@ enum Open {
     },
 }
 
-/// Whether the end of such a text repeats it.
+/// Whether the dialect repeats such a text at its end.
 fn repeats(kind: TextKind, resends: Resends) -> bool {
     kind == TextKind::Thought && resends == Resends::Thoughts
 }
@@ -82,7 +82,7 @@ impl Reply {
         };
         let says_more = match &open {
             Open::Text { kind, .. } => *kind != TextKind::Thought && sorter.stopped.is_none(),
-            // It may become text.
+            // A held call may become text.
             Open::Held { .. } => true,
             Open::Nothing | Open::Call { .. } | Open::Builtin { .. } => false,
         };
@@ -143,7 +143,7 @@ impl Reply {
 }
 
 impl Sorter {
-    /// The segments that have ended.
+    /// Counts of the segments that have ended.
     fn ended(&self) -> PastSegments {
         let ended = self.segments.iter().filter(|segment| segment.state != SegmentState::Open);
         ended.fold(self.past, PastSegments::with)
@@ -164,7 +164,7 @@ impl Sorter {
                     SegmentKind::Call(call) => call.id.clone(),
                     SegmentKind::Text(_) => String::new(),
                 };
-                // What a custom tool is given is in its decoder.
+                // A custom tool's input is in its decoder.
                 let arguments = match decoder {
                     Some(_) => String::new(),
                     None => shortest_prefix(&[begun, text.as_str()].concat())

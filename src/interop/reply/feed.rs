@@ -1,4 +1,4 @@
-//! An answer takes tokens, and ends: each call gives what its API sends then.
+//! Feeding tokens to an answer and ending it: each call returns what the API sends then.
 
 use super::super::answer::{AnswerState, FinishReason, Framing, Outcome, Sink, Usage, check};
 use super::super::{Json, TokenLogprob};
@@ -7,18 +7,18 @@ use super::sort::Sorter;
 use crate::error::{ErrorKind, Result};
 
 impl Reply {
-    /// Takes sampled tokens, any number of them, and returns what the API sends of them: chunks, events or lines, as
-    /// JSON. The first call also returns what opens the stream; `feed(&[], None)` does so before the first token.
+    /// Takes any number of sampled tokens and returns what the API sends for them: chunks, events or lines, as JSON.
+    /// The first call also returns what opens the stream; `feed(&[], None)` does so before the first token.
     ///
-    /// `logprobs` are the log-probabilities of the tokens, one for each; `None` for a token that the engine gave none
-    /// for. If the body asks for them ([`Sampling::logprobs`](crate::interop::Sampling::logprobs)), the answer has those of
-    /// visible text: chat's `logprobs`, the `logprobs` of Responses' texts, Ollama's. Thoughts, calls and headers have
-    /// none there, and a stop string that cuts a token leaves the token's entry.
+    /// `logprobs` are the log-probabilities of the tokens, one for each; `None` for a token without one. If the body
+    /// asks for them ([`Sampling::logprobs`](crate::interop::Sampling::logprobs)), the answer has those of visible
+    /// text: chat's `logprobs`, the `logprobs` of Responses' texts, Ollama's. Thoughts, calls and headers get none. If
+    /// a stop string cuts a token, the token keeps its entry.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Finished`] after [`Self::finish`]; tokens raise none. [`ErrorKind::InvalidLogprobs`] for another
-    /// number of log-probabilities than of tokens, or one that is not a number; nothing was fed then.
+    /// [`ErrorKind::Finished`] after [`Self::finish`]; tokens never raise an error. [`ErrorKind::InvalidLogprobs`] if
+    /// the numbers of log-probabilities and tokens differ, or a log-probability is not a number; then nothing is fed.
     ///
     /// # Example
     ///
@@ -51,7 +51,7 @@ impl Reply {
         Ok(Json::written_lines(&lines))
     }
 
-    /// [`Self::feed`] as bytes on the wire, after the bytes that are there, which takes a fraction of the time.
+    /// [`Self::feed`] that appends wire bytes to a buffer, in a fraction of the time.
     ///
     /// # Errors
     ///
@@ -94,7 +94,7 @@ impl Reply {
 
     /// Ends the answer and returns what is left to send. `stop_sequence` is the stop string at which
     /// the engine stopped, if it looks for the body's itself; those in [`Turn::stop_strings`](crate::interop::Turn::stop_strings) are
-    /// found without it. [`FinishReason::Abort`] is a [failure](Self::fail) without a message of its own. A second call
+    /// found without it. [`FinishReason::Abort`] is a [failure](Self::fail) with a default message. A second call
     /// returns nothing.
     ///
     /// # Errors
@@ -108,8 +108,8 @@ impl Reply {
         self.finish_lines(End { reason, stop_sequence, ..End::ABORTED })
     }
 
-    /// [`Self::finish`] as bytes on the wire, after the bytes that are there, with
-    /// [`Self::last_frame`] unless the answer failed. A second call writes nothing.
+    /// [`Self::finish`] that appends wire bytes to a buffer, with [`Self::last_frame`] unless the answer failed. A
+    /// second call writes nothing.
     ///
     /// # Errors
     ///
@@ -123,10 +123,10 @@ impl Reply {
         self.finish_bytes(End { reason, stop_sequence, ..End::ABORTED }, bytes)
     }
 
-    /// Ends the stream of an answer that cannot be completed, as its API tells it: chat completions by a chunk with an
-    /// `error`, Anthropic by an `error` event, Ollama by a line with an `error`, and nothing after it; Responses by
-    /// `response.failed`. Clients' libraries raise then, and agents ask again. `status` is that of the same error before
-    /// a stream has begun. What was said so far stays in [`Self::response`].
+    /// Ends the stream of an answer that cannot be completed, in the way of its API: chat completions with an `error`
+    /// chunk, Anthropic with an `error` event, Ollama with an `error` line, and nothing after it; Responses with
+    /// `response.failed`. Client libraries then raise, and agents ask again. `status` is the one that the error would
+    /// have before a stream has begun. The answer so far stays in [`Self::response`].
     ///
     /// # Errors
     ///
@@ -153,7 +153,7 @@ impl Reply {
         self.finish_lines(End { status, message, ..End::ABORTED })
     }
 
-    /// [`Self::fail`] as bytes on the wire, after the bytes that are there.
+    /// [`Self::fail`] that appends wire bytes to a buffer.
     ///
     /// # Errors
     ///
@@ -188,7 +188,7 @@ impl Reply {
     ) -> Result<FinishReason> {
         self.timer.first_token();
         self.timer.end();
-        // A turn that the model ended is whole, even where the limit was reached with its last token.
+        // A turn that the model ended is complete, even if its last token reached the limit.
         let reason = match end.reason {
             FinishReason::Length if self.is_ended() => FinishReason::Stop,
             reason => reason,
@@ -224,7 +224,7 @@ impl Reply {
     }
 }
 
-/// How an answer is to end.
+/// How to end an answer.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct End<'a> {
     pub(super) reason: FinishReason,

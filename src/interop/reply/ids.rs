@@ -5,8 +5,8 @@ use std::hash::BuildHasher;
 
 use super::options::MakeId;
 
-/// Makes the ids of one answer. Without a function of the server's they follow from the answer's own
-/// id, so that whoever sets that sets all; and they are short, since APIs limit their length.
+/// Makes the ids of one answer. Unless the server supplies a function, they are derived from the answer's own id, so
+/// setting that sets all of them; they are short, since APIs limit their length.
 #[derive(Debug)]
 pub(super) struct Ids {
     seed: String,
@@ -15,7 +15,7 @@ pub(super) struct Ids {
     /// How many of them were made before a checkpoint.
     past: usize,
     make: Option<MakeId>,
-    /// Those that the server's function made, to give them again in a reply that is taken up.
+    /// The ids that the server's function made, so that a resumed reply can repeat them.
     made: Vec<String>,
 }
 
@@ -28,7 +28,7 @@ impl Ids {
         &self.made
     }
 
-    /// How many ids there are.
+    /// How many ids were made.
     pub(super) fn count(&self) -> usize {
         self.count
     }
@@ -38,7 +38,7 @@ impl Ids {
         (self.count, self.past) = (count, count);
     }
 
-    /// Gives these ids first.
+    /// Uses these ids first.
     pub(super) fn repeat(&mut self, made: Vec<String>) {
         self.made = made;
     }
@@ -63,13 +63,13 @@ impl Ids {
 pub(super) fn fresh(prefix: &str, make: Option<&MakeId>) -> String {
     match make {
         Some(make) => make.make(prefix),
-        // Each state has keys of its own.
+        // Each `RandomState` has keys of its own.
         None => spelled(prefix, RandomState::new().hash_one(0), RandomState::new().hash_one(1)),
     }
 }
 
-/// FNV-1a, and the last step of `MurmurHash3`. A reply that is taken up makes its ids again, in another process and by
-/// another version: a hasher of the standard library may change with each.
+/// FNV-1a, and the last step of `MurmurHash3`. A resumed reply makes its ids again, in another process and perhaps
+/// another version, between which a standard library hasher may change.
 fn mixed(seed: &str, numbers: [u64; 3]) -> u64 {
     let numbers = numbers.into_iter().flat_map(u64::to_le_bytes);
     let mut hash = seed.bytes().chain(numbers).fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
@@ -100,7 +100,7 @@ mod tests {
         assert_ne!(ids("a", 0), ids("b", 0));
         assert_ne!(ids("a", 0), ids("a", 1));
         assert_eq!(ids("a", 0)[0].len(), "call_".len() + 24);
-        // Those of replies that other versions saved.
+        // The ids of replies that other versions saved.
         let made = ids("chatcmpl-1", 0);
         assert_eq!(made, ["call_84e8afc137a6e502517ce3b8", "call_a7da26f42d13f544d54b3f74"]);
     }

@@ -1,8 +1,8 @@
 //! The input of a custom tool, decoded while `{"input": "..."}` streams.
 //!
-//! Models write code into that string and forget to escape its quotes. So a quote ends the string
-//! only if what follows can end the object, too; any other is part of the input. Arguments that are
-//! not an object are the input as they are.
+//! Models write code into that string and forget to escape its quotes. So a quote ends the string only if what follows
+//! can end the object, too; any other quote is part of the input. Arguments that are not an object are themselves the
+//! input.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,8 +10,8 @@ use crate::interop::body::parse_arguments;
 use crate::interop::tools::NO_OBJECT;
 use crate::json::shortest_prefix;
 
-/// How many bytes after a quote may leave open whether it ends the string. Longer ones occur in
-/// no object that a model writes.
+/// How many bytes to look at after a quote to decide whether it ends the string. Objects that a model writes never need
+/// more.
 const LOOK_AHEAD: usize = 256;
 
 /// Decodes one call's input.
@@ -23,21 +23,21 @@ pub(super) struct InputDecoder {
 
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 enum InputState {
-    /// What is there so far may become `{"input": "`.
+    /// The arguments so far may become `{"input": "`.
     #[default]
     Opening,
     /// Bytes before this one are decoded.
     Inside(usize),
     /// Bytes before this one are emitted as they are.
     Bare(usize),
-    /// Another object: it is looked at when it is complete.
+    /// Another object, which is examined once it is complete.
     Object,
 }
 
-/// Whether a text is what was looked for, as far as it has arrived.
+/// Whether the text that has arrived so far is the expected one.
 #[derive(Debug, PartialEq, Eq)]
 enum Lookahead {
-    /// It is what was looked for; this many bytes.
+    /// It is, and takes this many bytes.
     Whole(usize),
     /// More text decides.
     Undecided,
@@ -45,7 +45,7 @@ enum Lookahead {
 }
 
 impl InputDecoder {
-    /// Whether its offset is one of its text. A checkpoint may have been changed.
+    /// Whether its offset lies within its text: a checkpoint may have been altered.
     pub(super) fn is_possible(&self) -> bool {
         match self.state {
             InputState::Inside(at) | InputState::Bare(at) => self.raw.is_char_boundary(at),
@@ -53,7 +53,7 @@ impl InputDecoder {
         }
     }
 
-    /// What a checkpoint needs: the text without what was emitted, as far as its end does not need it.
+    /// The state that a checkpoint needs: without the emitted text, except where the end depends on it.
     pub(super) fn checkpoint(&self) -> Self {
         let (emitted, state) = match self.state {
             InputState::Bare(at) => (&self.raw[..at], InputState::Bare(0)),
@@ -61,7 +61,7 @@ impl InputDecoder {
             InputState::Opening | InputState::Object => return self.clone(),
         };
         let left = &self.raw[emitted.len()..];
-        // Whether all is an object decides what a quote at its end is.
+        // The meaning of a quote at the end depends on whether the whole is an object.
         let begun = match (state, shortest_prefix(emitted).as_deref()) {
             (InputState::Bare(_), _) => "",
             (_, Some("{\"\":\"")) => "{\"input\":\"",
@@ -97,7 +97,7 @@ impl InputDecoder {
         input
     }
 
-    /// The end of the arguments: the rest of the input.
+    /// Ends the arguments and returns the rest of the input.
     pub(super) fn finish(&self) -> String {
         match self.state {
             InputState::Bare(_) => String::new(),
@@ -114,7 +114,7 @@ fn member(raw: &str) -> Option<String> {
     Some(parse_arguments(raw)?.at().get("input")?.as_str()?.to_owned())
 }
 
-/// What is left where the arguments end inside the string or after it.
+/// The rest of the input, if the arguments end inside the string or after it.
 fn rest(raw: &str, mut at: usize) -> String {
     let is_object = member(raw).is_some();
     let mut input = String::new();
@@ -125,7 +125,7 @@ fn rest(raw: &str, mut at: usize) -> String {
         if next == '"' && (is_object || matches!(left.as_str().trim_ascii(), "" | "}")) {
             return input;
         }
-        // A quote that ends nothing, or an escape that broke off.
+        // A quote that ends nothing, or a cut-off escape.
         let (length, character) = escape(&raw[at..]).unwrap_or((1, next));
         input.push(character);
         at += length;
@@ -148,7 +148,7 @@ fn decode(raw: &str, mut at: usize, input: &mut String) -> usize {
                 input.push('"');
                 at += 1;
             }
-            // Up to here the text's end may be inside an escape, or between two of one character.
+            // From here on, the text may end inside an escape, or between the two escapes of one character.
             Some(_) if left.len() < 2 || left.starts_with("\\u") && left.len() < PAIR => return at,
             Some(_) => {
                 let (length, character) = escape(left).unwrap_or((1, '\\'));
@@ -211,7 +211,7 @@ fn another_member(text: &str) -> Lookahead {
 /// The length of `\ud83d\ude00`, the longest escape of one character.
 const PAIR: usize = 12;
 
-/// An escape's length and character; of half a pair, U+FFFD. `None` for what is not an escape.
+/// An escape's length and character; U+FFFD for half a surrogate pair. `None` if it is not an escape.
 fn escape(text: &str) -> Option<(usize, char)> {
     let of_length = |length: usize| {
         let quoted = format!("\"{}\"", text.get(..length)?);
@@ -252,14 +252,14 @@ mod tests {
             // Quotes that should have been escaped.
             (r#"{"input": "print("a", "b")"}"#, r#"print("a", "b")"#),
             (r#"{"input": "f({"a"})"}"#, r#"f({"a"})"#),
-            // Not an object, or not the one that was declared: the text as it is.
+            // Not an object, or not the declared one: the text is the input.
             ("ls -l", "ls -l"),
             ("[1]", "[1]"),
             (r#""x""#, r#""x""#),
             (r#"{"input": 5}"#, r#"{"input": 5}"#),
             ("{ code }", "{ code }"),
             ("", ""),
-            // What broke off.
+            // Cut-off arguments.
             (r#"{"inp"#, r#"{"inp"#),
             (r#"{"input": "ab"#, "ab"),
             (r#"{"input": "ab""#, "ab"),
@@ -267,7 +267,7 @@ mod tests {
             (r#"{"input": "a\ud83d"#, "a\u{FFFD}"),
             (r#"{"input": "a\"#, r"a\"),
             (r#"{"input": "a\}"#, r"a\}"),
-            // What only looks like an escape.
+            // Text that only looks like an escape.
             (r#"{"input": "\d+\u12g"}"#, r"\d+\u12g"),
             (r#"{"input": "\ud83dx\udc00"}"#, "\u{FFFD}x\u{FFFD}"),
             // Two escapes of one character, which a piece may end between.
@@ -289,13 +289,13 @@ mod tests {
         assert_eq!(decoder.push(r#"{"input": "ls"#), "ls");
         assert_eq!(decoder.push(r" -l\"), " -l");
         assert_eq!(decoder.push("n"), "\n");
-        // A whole pair waits for nothing.
+        // A complete pair is emitted at once.
         assert_eq!(decoder.push(r"\ud83d\ude00"), "😀");
         assert_eq!(decoder.push("\"}"), "");
         assert_eq!(decoder.finish(), "");
     }
 
-    /// A quote belongs to the input if more blanks follow it than are waited for.
+    /// A quote belongs to the input if more blanks follow it than the look-ahead covers.
     #[test]
     fn an_end_is_not_waited_for_without_end() {
         for (end, waits) in [("\"", LOOK_AHEAD), ("\"}", LOOK_AHEAD - 1)] {

@@ -4,13 +4,12 @@
 //! tokens --StreamableParser--> events --Sorter--> segments --Writer--> Sink, response
 //! ```
 //!
-//! * The parser is lenient and knows the turn's tools, and what the prompt began.
-//! * `sort` makes of its events what the answer consists of, the same for all dialects: segments
-//!   (texts and calls, `segment`). `route` decides where a message belongs, `thinking` counts what a budget allows,
-//!   `stop` finds the body's stop strings, `input` decodes what custom tools are given, `arguments` reads what a call
-//!   means where its API takes objects.
-//! * The writers, one in each dialect's module over what `answer` defines, make chunks of what happens to the segments,
-//!   and the response from all segments. Chunks and response are made independently, so tests can compare them.
+//! * The parser is lenient and knows the turn's tools and the message that the prompt began.
+//! * `sort` turns its events into segments (texts and calls, `segment`), the same for all dialects. `route` decides
+//!   where a message belongs, `thinking` enforces a thinking budget, `stop` finds the body's stop strings, `input`
+//!   decodes the input of custom tools, and `arguments` interprets calls where the API takes objects.
+//! * The writers, one in each dialect's module, built on `answer`, make chunks of the changes to segments, and the
+//!   response from all segments. Chunks and response are made independently, so tests can compare them.
 
 mod arguments;
 mod checkpoint;
@@ -43,16 +42,15 @@ use crate::chat::{Message, Role};
 use crate::error::Result;
 use crate::parse::{ParserOptions, Repair, StreamableParser};
 
-/// A call of a tool that the model was trained with, `browser` or `python`, which the request asks for and the
-/// server runs.
+/// A call of a built-in tool, `browser` or `python`, that the request asks for and the server runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BuiltinCall {
     /// The recipient: `python`, `browser.search`.
     pub recipient: String,
-    /// What was sent to it: code, or arguments in JSON.
+    /// Its content: code, or arguments in JSON.
     pub text: String,
-    /// Whether it came to its end.
+    /// Whether the call is complete.
     pub is_complete: bool,
 }
 
@@ -61,8 +59,8 @@ impl Turn {
     ///
     /// # Errors
     ///
-    /// If [`ReplyOptions::prompt_tokens`] is `None`: those of [`Self::prompt`]. More stop strings than a search
-    /// can hold, which no body has: `read` has a limit.
+    /// If [`ReplyOptions::prompt_tokens`] is `None`: those of [`Self::prompt`]. More stop strings than a search can
+    /// hold; `read` limits them, so no body has that many.
     ///
     /// # Example
     ///
@@ -92,11 +90,11 @@ impl Turn {
     }
 }
 
-/// An answer under way: takes sampled tokens and gives what its API sends.
+/// An answer under way: takes sampled tokens and returns what its API sends.
 ///
-/// Any tokens at all give a well-formed answer, and none of the assistant's text is lost: what has no place
-/// elsewhere is content. What the model wrote for others, such as a question of the user's or a tool's result, is
-/// in [`Self::messages`] and not in the answer; a [repair](Self::repairs) reports it.
+/// Any tokens at all give a well-formed answer, and none of the assistant's text is lost: text that has no place
+/// elsewhere is content. Messages that the model made up for others, such as a user's question or a tool's result, are
+/// in [`Self::messages`] and not in the answer; a [repair](Self::repairs) reports them.
 #[derive(Debug)]
 pub struct Reply {
     dialect: Dialect,
@@ -161,17 +159,16 @@ impl Reply {
         })
     }
 
-    /// The full response, for a request that asked for no stream. Before [`Self::finish`]: what there
-    /// is so far.
+    /// The full response, for a request that did not ask for a stream. Before [`Self::finish`], the response so far.
     ///
-    /// A [`Value`] makes floats of integers of more than 64 bits, which calls of Anthropic's and Ollama's can
-    /// have in their arguments; [`Self::response_into`] writes all their digits.
+    /// A [`Value`] turns integers of more than 64 bits into floats. Anthropic's and Ollama's calls can have such
+    /// integers in their arguments; [`Self::response_into`] writes all their digits.
     pub fn response(&self) -> Value {
         self.full_response().to_value()
     }
 
-    /// [`Self::response`] as JSON in one line, after the bytes that are there, where every number of a call's
-    /// arguments is as the model wrote it.
+    /// Appends [`Self::response`] to a buffer as JSON on one line, with every number in a call's arguments as the model
+    /// wrote it.
     pub fn response_into(&self, bytes: &mut Vec<u8>) {
         let Sorter { segments, past, writer, .. } = &self.sorter;
         let (usage, outcome) = (self.usage(), self.outcome.as_ref());
@@ -192,7 +189,7 @@ impl Reply {
         bytes
     }
 
-    /// [`Self::frame`] after the bytes that are there.
+    /// [`Self::frame`] that appends to a buffer.
     pub fn frame_into(&self, chunk: &Json, bytes: &mut Vec<u8>) {
         let name =
             chunk.text("type").filter(|name| !name.contains(['\r', '\n'])).unwrap_or_default();
@@ -200,7 +197,7 @@ impl Reply {
         sink.chunk(name, |bytes| write_json(chunk, bytes));
     }
 
-    /// What ends the stream after the last chunk, unless the answer failed: chat's `data: [DONE]`, for others nothing.
+    /// The end of the stream after the last chunk, unless the answer failed: chat's `data: [DONE]`, empty for others.
     pub fn last_frame(&self) -> &'static [u8] {
         self.dialect.definition().last_frame
     }
@@ -210,8 +207,8 @@ impl Reply {
         self.dialect.definition().framing.media_type()
     }
 
-    /// The stop string of the body that ended the visible answer. The engine can stop; tokens that it
-    /// still feeds are counted and say nothing.
+    /// The stop string of the body that ended the visible answer. The engine can stop; further tokens are counted but
+    /// add nothing.
     pub fn stop_sequence(&self) -> Option<&str> {
         let found = self.sorter.stopped.as_deref();
         found.or_else(|| self.outcome.as_ref()?.stop_sequence.as_deref())
@@ -233,13 +230,13 @@ impl Reply {
         self.parser.messages()
     }
 
-    /// All tokens that were fed; of a reply that was continued from a [checkpoint](Self::to_checkpoint) those since.
+    /// All tokens that were fed; in a reply resumed from a [checkpoint](Self::to_checkpoint), those fed since.
     pub fn tokens(&self) -> &[u32] {
         self.parser.tokens()
     }
 
-    /// What was repaired, which includes calls that were delivered as text or as other calls, and messages of other
-    /// authors. Spans count from the first token fed.
+    /// The repairs, including calls that were delivered as text or as other calls, and messages of other authors. Spans
+    /// count from the first token fed.
     pub fn repairs(&self) -> &[Repair] {
         &self.sorter.repairs
     }

@@ -30,9 +30,9 @@ options! {
         /// How many tokens the prompt has; `None` renders it once more to count them.
         pub prompt_tokens: Option<usize>
             => with_prompt_tokens(prompt_tokens: usize) Some(prompt_tokens),
-        /// How many of them the engine had cached.
+        /// How many of the prompt's tokens the engine had cached.
         pub cached_tokens: usize => with_cached_tokens,
-        /// Which of `n` answers this is. Only chat completions have more than one.
+        /// The index of this answer among `n`. Only chat completions have more than one.
         pub index: usize => with_index,
         /// Chat: the field in which clients look for thoughts.
         pub reasoning_field: ReasoningField => with_reasoning_field,
@@ -41,10 +41,10 @@ options! {
         pub thinking_budget: Option<usize>
             => with_thinking_budget(tokens: usize) Some(tokens),
         /// Whether markers that ordinary tokens spell are read
-        /// ([`ParserOptions::spelled_markers`](crate::ParserOptions::spelled_markers)). The engine knows nothing of such
-        /// stop tokens: [`Reply::is_ended`](crate::interop::Reply::is_ended) says when to stop sampling.
+        /// ([`ParserOptions::spelled_markers`](crate::ParserOptions::spelled_markers)). The engine does not recognise
+        /// such stop tokens: [`Reply::is_ended`](crate::interop::Reply::is_ended) tells when to stop sampling.
         pub spelled_markers: bool => with_spelled_markers,
-        /// Makes all ids, if not those that are made from the answer's own.
+        /// Makes all ids, in place of those derived from the answer's own.
         pub make_id: Option<MakeId>
             => with_make_id(make_id: MakeId) Some(make_id),
         /// Measures the durations reported to Ollama clients.
@@ -80,7 +80,7 @@ impl fmt::Debug for MakeId {
     }
 }
 
-/// A clock that never goes back: the time since a moment of its own choice.
+/// A clock that never goes back: the time since some fixed moment.
 ///
 /// The default on `wasm32-unknown-unknown`, which has no clock, always gives zero.
 #[derive(Clone)]
@@ -109,7 +109,7 @@ impl fmt::Debug for Clock {
     }
 }
 
-/// The present in seconds since 1970; 0 where there is no clock.
+/// The current time in seconds since 1970; 0 where there is no clock.
 pub(super) fn seconds_now() -> u64 {
     seconds_since_1970().unwrap_or(0)
 }

@@ -6,18 +6,18 @@ use crate::interop::builtin::BuiltinTool;
 use crate::interop::names::{ToolId, function_name};
 use crate::interop::{Tool, ToolChoice, ToolKind, ToolNames, Turn};
 
-/// The turn's rules for where messages belong.
+/// The turn's rules for routing messages.
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a rule of its own")]
 pub(super) struct RouteRules {
     tools: ToolNames,
-    /// Whether the client's calls can be answered at all: tools were offered, and may be called.
+    /// Whether calls can go to the client at all: tools were offered, and may be called.
     calls: bool,
-    /// Whether any may be called.
+    /// Whether calls are allowed at all.
     may_call: bool,
-    /// Whether an answer has one call at most: chat's old `function_call`.
+    /// Whether an answer may have only one call: chat's old `function_call`.
     one_call: bool,
-    /// Whether calls take JSON objects only, so that they are held until they are complete.
+    /// Whether calls take only JSON objects, so that they are held back until they are complete.
     pub(super) objects: bool,
     /// Whether preambles are shown as thoughts.
     preambles_as_thoughts: bool,
@@ -27,13 +27,13 @@ pub(super) struct RouteRules {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Route {
     Text(TextKind),
-    /// A call that has no place in the answer: its text does.
+    /// A call that has no place in the answer, so its text becomes content.
     CallAsText,
-    /// A call of a tool that the client runs, or that nobody knows.
+    /// A call of a tool that the client runs, or of an unknown tool.
     Call(Tool),
     /// A call of a tool that the model was trained with and this server offered: left to the server.
     Builtin,
-    /// A message that the model wrote for somebody else: no part of the answer.
+    /// A message that the model made up for another author: not part of the answer.
     Foreign,
 }
 
@@ -47,7 +47,7 @@ impl RouteRules {
             may_call,
             one_call: turn.answer.function_call,
             objects: turn.dialect.definition().takes_objects,
-            // Helpers of the SDKs parse all texts joined, so these must hold only the answer.
+            // The SDKs' helpers parse all texts joined, so these must contain only the answer.
             preambles_as_thoughts: turn.response_format.is_some(),
         }
     }
@@ -76,7 +76,7 @@ impl RouteRules {
     }
 
     fn kind(&self, channel: Option<&str>) -> TextKind {
-        // A thought is not shown, however its channel is spelled.
+        // A thought is never visible text, however its channel is spelled.
         match channel.map(str::to_ascii_lowercase).as_deref() {
             Some(ANALYSIS) => TextKind::Thought,
             Some(COMMENTARY) if self.preambles_as_thoughts => TextKind::Thought,
@@ -99,7 +99,7 @@ impl RouteRules {
         Route::Call(tool.cloned().unwrap_or_else(unknown))
     }
 
-    /// Whether a recipient is a built-in tool, or a part of one, that this server runs and the request asks for.
+    /// Whether a recipient belongs to a built-in tool that this server runs and the request asks for.
     fn server_offers(&self, recipient: &str) -> bool {
         let called = BuiltinTool::of_recipient(recipient);
         let is_it = |tool: &Tool| BuiltinTool::of_recipient(&tool.recipient) == called;

@@ -1,8 +1,8 @@
-//! A reply as bytes, to resume it in another process.
+//! Saving a reply as bytes, to resume it in another process.
 //!
-//! The state is what went in: the options, the tokens, and where they were cut. Taking the reply up feeds them again,
-//! which costs as much as the first time and leaves nothing of the inside in the format. A checkpoint instead has the
-//! inside (`checkpoint`), since only that does not grow.
+//! The state is the input: the options, the tokens, and how they were cut. Resuming feeds them again, which costs as
+//! much as the first time, but keeps internals out of the format. A checkpoint has the internals (`checkpoint`)
+//! instead, since only their size does not grow.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use crate::interop::dialect::Resends;
 use crate::interop::{ReasoningField, TokenLogprob, Turn};
 use crate::saved::{invalid, read};
 
-/// The form of the bytes. It changes with the fields of [`SavedReply`].
+/// The version of the format. It changes with the fields of [`SavedReply`].
 const VERSION: u32 = 6;
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -36,9 +36,9 @@ struct SavedReply {
     spelled_markers: bool,
     fed: Fed,
     end: Option<(FinishReason, Option<String>, [Duration; 2])>,
-    /// What went wrong, of an answer that was aborted.
+    /// What went wrong, if the answer was aborted.
     failure: Option<String>,
-    /// Since the reply began.
+    /// How long ago the reply began.
     elapsed: Duration,
     first_token: Option<Duration>,
 }
@@ -50,24 +50,24 @@ enum Fed {
         tokens: Vec<u32>,
         /// How many tokens each `feed` was given.
         cuts: Vec<usize>,
-        /// What was given for each token, if the body asks for log-probabilities.
+        /// The log-probability given for each token, if the body asks for them.
         logprobs: Option<Vec<Option<TokenLogprob>>>,
         /// The ids that the server's own function made.
         made_ids: Vec<String>,
     },
-    /// Only where it is.
+    /// Only the reply's current state.
     Checkpoint(Box<ReplyCheckpoint>),
 }
 
 impl Reply {
-    /// Resumes a reply that [`Self::to_bytes`] saved, in another process for instance. The turn is read from the
-    /// same body. Of the options the functions count, [`ReplyOptions::make_id`] and [`ReplyOptions::clock`]; the
-    /// others are saved. Costs as much as feeding the reply's tokens.
+    /// Resumes a reply that [`Self::to_bytes`] saved, in another process for instance. Read the turn from the same
+    /// body. Only two of the options are used, the functions [`ReplyOptions::make_id`] and [`ReplyOptions::clock`]; the
+    /// others were saved. The cost is that of feeding the reply's tokens.
     ///
     /// # Errors
     ///
-    /// [`InvalidState`](crate::ErrorKind::InvalidState) for bytes of another version, of a turn of another API, or that
-    /// [`Self::to_bytes`] did not write.
+    /// [`InvalidState`](crate::ErrorKind::InvalidState) for bytes of another version, from a turn of another API, or
+    /// that [`Self::to_bytes`] did not write.
     ///
     /// # Example
     ///
@@ -98,7 +98,7 @@ impl Reply {
         Self::from_saved(turn, *encoding, read(saved, "reply", VERSION)?, options)
     }
 
-    /// The same for a checkpoint that a client carries: of which answer, of which choice, after how many tokens.
+    /// The same for a checkpoint that a client carries; it must match this answer, choice and number of tokens.
     pub(in crate::interop) fn from_carried(
         turn: &Turn,
         encoding: HarmonyEncoding,
@@ -165,12 +165,12 @@ impl Reply {
         Ok(reply)
     }
 
-    /// Gives calls these ids first.
+    /// Uses these ids for calls first.
     pub(in crate::interop) fn use_ids(&mut self, ids: Vec<String>) {
         self.sorter.ids.repeat(ids);
     }
 
-    /// Feeds tokens again, in the pieces in which they came.
+    /// Feeds tokens again, in the pieces in which they arrived.
     fn feed_again(
         &mut self,
         mut tokens: &[u32],
@@ -194,9 +194,9 @@ impl Reply {
         Ok(())
     }
 
-    /// The reply as bytes, from which [`Self::from_bytes`] resumes it, in this process or in another. They are JSON,
-    /// some 8 bytes for each token, more with its log-probabilities, and have a version; tokens are not encrypted. Those
-    /// of a reply that was continued from a [checkpoint](Self::to_checkpoint) are another checkpoint.
+    /// The reply as bytes, from which [`Self::from_bytes`] resumes it, in this process or in another. They are JSON
+    /// with a version, about 8 bytes per token, more with log-probabilities; tokens are not encrypted. The bytes of a
+    /// reply that was resumed from a [checkpoint](Self::to_checkpoint) are another checkpoint.
     pub fn to_bytes(&self) -> Vec<u8> {
         if self.parser.is_continued() {
             return self.saved(Fed::Checkpoint(Box::new(self.checkpoint())));
@@ -209,14 +209,15 @@ impl Reply {
         })
     }
 
-    /// Like [`Self::to_bytes`], but only what it takes to continue the stream: about a kilobyte, however much was said,
-    /// and a few microseconds to read. What is sent from then on is the same. What was sent before is not in the reply
-    /// that [`Self::from_bytes`] makes of it: its [response](Self::response), [messages](Self::messages),
-    /// [repairs](Self::repairs) and [calls](Self::builtin_calls) are those since; [usage](Self::usage) counts all.
+    /// Like [`Self::to_bytes`], but only what is needed to continue the stream: about a kilobyte, however long the
+    /// answer, which takes a few microseconds to read. What is sent from then on is the same. The reply that
+    /// [`Self::from_bytes`] makes of it does not know what was sent before: its [response](Self::response),
+    /// [messages](Self::messages), [repairs](Self::repairs) and [calls](Self::builtin_calls) start at the checkpoint;
+    /// [usage](Self::usage) counts all tokens.
     ///
-    /// What is not sent yet is kept in full: a header that has not ended, a call that is held back until it is complete,
-    /// one for a built-in tool of the server, a custom tool's object whose input does not come first. So is, with
-    /// Anthropic's API, a thought, whose signature repeats it at its end.
+    /// Anything not sent yet is kept in full: an unfinished header, a call that is held back until it is complete, a
+    /// call of a built-in tool of the server, a custom tool's object whose input does not come first. With Anthropic's
+    /// API, so is a thought, since its signature repeats it at the end.
     ///
     /// # Errors
     ///

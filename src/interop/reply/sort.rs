@@ -17,7 +17,7 @@ use crate::interop::{Tool, ToolKind, Turn};
 use crate::parse::{Event, Repair};
 use crate::repair::RepairKind;
 
-/// What became of the tokens so far. Segments go to the writer as they come about.
+/// What the tokens so far have become. Segments go to the writer as they arise.
 #[derive(Debug)]
 pub(super) struct Sorter {
     pub(super) rules: RouteRules,
@@ -29,16 +29,16 @@ pub(super) struct Sorter {
     pub(super) open: OpenMessage,
     /// Where the open message's content begins.
     pub(super) content_from: usize,
-    /// Where what is known of its content ends.
+    /// Where the known part of its content ends.
     pub(super) content_to: usize,
-    /// Whether that is all of it, and no character at its end was dropped.
+    /// Whether that is the whole content, and no character at its end was dropped.
     pub(super) content_ends: bool,
     pub(super) stop: StopStrings,
-    /// If the body asks for them.
+    /// `Some` if the body asks for them.
     pub(super) logprobs: Option<Logprobs>,
     pub(super) calls: usize,
     pub(super) segments: Vec<Segment>,
-    /// Those before a checkpoint.
+    /// Counts of the segments before a checkpoint.
     pub(super) past: PastSegments,
     pub(super) repairs: Vec<Repair>,
     pub(super) builtin_calls: Vec<BuiltinCall>,
@@ -48,7 +48,7 @@ pub(super) struct Sorter {
     pub(super) stopped: Option<String>,
 }
 
-/// What the open message is.
+/// What the open message has become.
 #[derive(Debug)]
 pub(super) enum OpenMessage {
     None,
@@ -56,7 +56,7 @@ pub(super) enum OpenMessage {
     Text(TextKind, Option<usize>),
     Call {
         segment: usize,
-        /// What counts for the arguments of what came before a checkpoint.
+        /// The part of the arguments before a checkpoint that still matters.
         begun: String,
         decoder: Option<InputDecoder>,
     },
@@ -90,7 +90,7 @@ impl Sorter {
         })
     }
 
-    /// Takes what happened. `end` is given with the last events: why the tokens end.
+    /// Takes the parser's events. `end`, with the last events, is the reason the tokens end.
     pub(super) fn take(
         &mut self,
         events: Vec<Event>,
@@ -124,7 +124,7 @@ impl Sorter {
                 }
                 Event::MessageEnd { span, stop_token, .. } => {
                     self.thought_tokens += self.open_thought_tokens(span.start);
-                    // What broke off, unless the stop token was all that was missing.
+                    // The message broke off, unless only its stop token was missing.
                     let is_cut = match end {
                         _ if stop_token.is_some() => false,
                         Some(reason) => reason != FinishReason::Stop,
@@ -137,7 +137,7 @@ impl Sorter {
         }
     }
 
-    /// Whether the open message is a call whose arguments, so far, are no object.
+    /// Whether the open message is a call whose arguments so far are not an object.
     fn is_half_a_call(&self) -> bool {
         match &self.open {
             OpenMessage::Held(call) => call.is_half(),
@@ -160,7 +160,7 @@ impl Sorter {
         if self.is_thinking() { parsed.saturating_sub(self.content_from) } else { 0 }
     }
 
-    /// `report` is that of a message that does not become what it is.
+    /// `report` is the repair of a message that does not become what it is.
     fn begin(&mut self, route: Route, report: Repair, sink: &mut Sink<'_>) {
         self.open = match route {
             Route::Text(kind) => OpenMessage::Text(kind, None),
@@ -219,7 +219,7 @@ impl Sorter {
         index
     }
 
-    /// Content of the open message.
+    /// Adds content to the open message.
     fn add(&mut self, mut text: String, sink: &mut Sink<'_>) {
         match &mut self.open {
             OpenMessage::None => {}
@@ -241,7 +241,7 @@ impl Sorter {
         }
     }
 
-    /// Text of the open message, of which stop strings may cut off the rest.
+    /// Adds text to the open message; a stop string may cut off the rest.
     fn say(&mut self, kind: TextKind, text: String, sink: &mut Sink<'_>) {
         if self.stopped.is_some() {
             return;
@@ -269,7 +269,7 @@ impl Sorter {
         self.append(segment, text, sink);
     }
 
-    /// Adds to a segment, to visible text with its log-probabilities.
+    /// Adds to a segment; visible text gets its log-probabilities.
     fn append(&mut self, index: usize, text: &str, sink: &mut Sink<'_>) {
         if text.is_empty() {
             return;
@@ -293,7 +293,7 @@ impl Sorter {
         self.writer.delta(index, segment, new, sink);
     }
 
-    /// The end of the open message.
+    /// Ends the open message.
     fn end(&mut self, how: SegmentState, sink: &mut Sink<'_>) {
         self.prompted = 0;
         if let OpenMessage::Text(kind, _) = self.open
@@ -330,7 +330,7 @@ impl Sorter {
         self.writer.end(index, segment, sink);
     }
 
-    /// A held call that has ended: the calls that it means, else text.
+    /// Writes a held call that has ended as the calls that it means, else as text.
     fn place(&mut self, held: HeldCall, how: SegmentState, sink: &mut Sink<'_>) {
         let mut report = held.report.clone();
         let meaning = if how == SegmentState::Whole {
@@ -356,7 +356,7 @@ impl Sorter {
         }
     }
 
-    /// A whole call at once.
+    /// Writes a complete call at once.
     fn say_call(&mut self, tool: Tool, arguments: &str, sink: &mut Sink<'_>) {
         if let Some(segment) = self.begin_call(tool, sink) {
             self.append(segment, arguments, sink);
@@ -365,7 +365,7 @@ impl Sorter {
     }
 }
 
-/// An author as its header has it.
+/// An author as written in a header.
 fn written(author: Author) -> String {
     match (author.role, author.name) {
         (Role::Tool, Some(name)) => name,

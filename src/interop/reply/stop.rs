@@ -1,7 +1,7 @@
 //! The body's stop strings, found in text that arrives in pieces.
 //!
-//! An Aho-Corasick automaton reads each byte once, whatever the number and the length of the strings. Its
-//! state knows how much of the text so far may be the beginning of one; that much is held back.
+//! An Aho-Corasick automaton reads each byte once, whatever the number and the length of the strings. Its state tells
+//! how much of the text so far may be the beginning of a stop string; that much is held back.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use aho_corasick::nfa::contiguous::NFA;
 use crate::error::{ErrorKind, Result};
 use crate::path::Path;
 
-/// Looks for strings in text and holds back what may be the beginning of one.
+/// Searches text for stop strings and holds back what may be the beginning of one.
 #[derive(Debug, Default)]
 pub(super) struct StopStrings {
     /// `None` without strings.
@@ -32,8 +32,7 @@ struct Search {
     strings: Vec<String>,
     automaton: NFA,
     start: StateID,
-    /// Of each state, how many bytes at the end of the text begin a string: at most this many as the
-    /// state was reached with from the start.
+    /// Depth of each state in the trie: the number of trailing bytes that may begin a stop string.
     depths: HashMap<StateID, usize>,
     state: StateID,
 }
@@ -43,7 +42,7 @@ impl StopStrings {
     ///
     /// # Errors
     ///
-    /// More strings than an automaton can have states for, which [`read`](super::super) refuses.
+    /// The strings need more states than an automaton can have; [`read`](super::super) refuses that many.
     pub(super) fn new(strings: &[String]) -> Result<Self> {
         let strings: Vec<_> = strings.iter().filter(|string| !string.is_empty()).cloned().collect();
         if strings.is_empty() {
@@ -56,9 +55,9 @@ impl StopStrings {
         Ok(Self { search: Some(search), held: Held::default() })
     }
 
-    /// Takes text and gives what is to be emitted, and the stop string that begins after it. Of several strings the one
-    /// that is complete first counts, of those that end together the longest, so that the cut of the pieces does not
-    /// matter.
+    /// Takes text and returns what to emit, and the stop string that begins after it. If several strings occur, the one
+    /// that is complete first counts; of those that end together, the longest. So it does not matter how the text is
+    /// cut into pieces.
     pub(super) fn push(&mut self, text: String) -> (String, Option<String>) {
         let Some(search) = &mut self.search else { return (text, None) };
         let held = self.held.text.len();
@@ -88,7 +87,7 @@ impl StopStrings {
         is_held
     }
 
-    /// The text's end: what was held back is text.
+    /// Ends the text and returns what was held back.
     pub(super) fn flush(&mut self) -> String {
         if let Some(search) = &mut self.search {
             search.state = search.start;
@@ -150,7 +149,7 @@ mod tests {
 
     use super::*;
 
-    /// What is said of a text in pieces, and the string that stopped it.
+    /// The output for a text in pieces, and the string that stopped it.
     fn said(strings: &[&str], pieces: &[&str]) -> (String, Option<String>) {
         let strings: Vec<String> = strings.iter().map(|&string| string.to_owned()).collect();
         let (mut stop, mut said) = (StopStrings::new(&strings).unwrap_or_default(), String::new());
@@ -168,7 +167,7 @@ mod tests {
         (before.to_owned(), Some(string.to_owned()))
     }
 
-    /// The same of the whole text, by comparing at each place.
+    /// The same for the whole text, by comparing at each offset.
     fn expected(strings: &[&str], text: &str) -> (String, Option<String>) {
         for end in 0..=text.len() {
             let ending = strings.iter().filter(|string| {

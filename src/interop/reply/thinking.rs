@@ -1,4 +1,4 @@
-//! The thinking budget: how many tokens thoughts may have, and what ends them.
+//! The thinking budget: how many tokens thoughts may have, and how they are ended.
 
 use super::Reply;
 use crate::tokenizer::{TokenId, Tokenizer};
@@ -23,9 +23,9 @@ impl Reply {
     /// ([`Turn::thinking_budget`](crate::interop::Turn::thinking_budget)); empty before, and wherever the model is not
     /// inside a thought.
     ///
-    /// Ask after each [`Self::feed`]. If there are any, stop the engine, feed them to the reply, and sample on after
-    /// the prompt, [`Self::tokens`] included. Inside a character of several tokens there are none yet: its end is one
-    /// or two tokens away.
+    /// Ask after each [`Self::feed`]. If it returns any, stop the engine, feed them to the reply, and resume sampling
+    /// after the prompt and [`Self::tokens`]. It returns none inside a character of several tokens: that ends one or
+    /// two tokens later.
     ///
     /// ```
     /// use openai_harmony::interop::{ReadOptions, ReplyOptions, anthropic};

@@ -1,4 +1,4 @@
-//! How long an answer takes, as Ollama's API has it.
+//! How long an answer takes, for Ollama's API.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use super::Clock;
 #[derive(Debug)]
 pub(super) struct Timer {
     clock: Clock,
-    /// What had passed when the reply was taken up.
+    /// The time that had passed when the reply was resumed.
     before: Duration,
     start: Duration,
     first_token: Option<Duration>,
@@ -41,13 +41,13 @@ impl Timer {
         (since(self.now()), self.first_token.map(since))
     }
 
-    /// Resumes from what another timer gave as [`Self::elapsed`].
+    /// Resumes from another timer's [`Self::elapsed`].
     pub(super) fn resume(&mut self, elapsed: Duration, first_token: Option<Duration>) {
         self.before = elapsed;
         self.first_token = first_token.map(|after| self.start.saturating_add(after));
     }
 
-    /// Of the prompt and of the answer.
+    /// How long the prompt took, and the answer.
     pub(super) fn durations(&self) -> [Duration; 2] {
         let first = self.first_token.unwrap_or(self.end);
         [first.saturating_sub(self.start), self.end.saturating_sub(first)]

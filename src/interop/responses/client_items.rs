@@ -14,7 +14,7 @@ use crate::interop::request::Request;
 use crate::json::{At, Value};
 use crate::options::Choice as _;
 
-/// What a chunk of output may have; who made it has no meaning to the model.
+/// The fields that a chunk of output may have; its author means nothing to the model.
 const OF_CHUNK: &[&str] = &["stdout", "stderr", "outcome", "created_by"];
 
 /// The tool that items of this type call.
@@ -31,7 +31,7 @@ pub(super) fn is_unfinished(item: At<'_>) -> bool {
     matches!(item.get("status").and_then(At::as_str), Some("incomplete" | "in_progress"))
 }
 
-/// A call. What the model wrote is in its field, beside members that are null and the type of the action.
+/// A call. The model's arguments are in its field, along with members that are null and the action's type.
 pub(super) fn read_call(item: &BodyObject<'_, '_>, kind: &str) -> Result<HistoryCall> {
     let tool = tool_of(kind).unwrap_or(ToolKind::Function);
     let [field, _] = tool.call_fields().unwrap_or_default();
@@ -59,7 +59,7 @@ pub(super) fn read_output(
     let mut texts: Vec<Cow<'_, str>> = Vec::new();
     let output = item.get("output");
     match output.as_ref().map(BodyField::value) {
-        // As of functions, which clients send for these, too.
+        // As for functions: clients also send these in that form.
         Some(Value::Array(parts)) if parts.iter().any(|part| part.get("type").is_some()) => {
             let rules = request.part_rules().with_placeholders();
             let parts = read_content(&item.required("output")?, rules)?;
@@ -78,7 +78,7 @@ pub(super) fn read_output(
     }
     texts.retain(|text| !text.is_empty());
     let mut text = texts.join("\n\n");
-    // Of the three only a patch has a status that says how it ended.
+    // Only a patch has a status that tells how it ended.
     if kind == "apply_patch_call_output" {
         let status = item.one_of("status", &["completed", "failed"])?.unwrap_or_default();
         text = match (status, text.is_empty()) {
@@ -93,7 +93,7 @@ pub(super) fn read_output(
     request.history.result(item, id, None, text)
 }
 
-/// What a command wrote, and how it ended.
+/// A command's output, and how it ended.
 fn read_chunk<'v>(output: &BodyObject<'v, '_>, texts: &mut Vec<Cow<'v, str>>) -> Result<()> {
     for key in ["stdout", "stderr"] {
         texts.extend(output.text(key)?.map(Cow::from));

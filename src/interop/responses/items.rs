@@ -1,4 +1,4 @@
-//! The items so far.
+//! The items of a history and of `input`.
 
 use std::collections::HashSet;
 
@@ -20,7 +20,7 @@ use crate::interop::{Json, ToolKind, UnusedReason};
 use crate::json::{Array, At};
 use crate::path::Path;
 
-/// What items of each type may have; what is not read has no meaning to the model.
+/// The fields that items of each type may have; those that are not read mean nothing to the model.
 const OF_ITEM: &[&str] = &[
     "type",
     "id",
@@ -57,7 +57,7 @@ pub(super) struct Items<'r, 'o, 'h> {
 }
 
 impl<'r, 'o, 'h> Items<'r, 'o, 'h> {
-    /// Reads the history, what was said up to the previous response, and the body's `input`.
+    /// Reads the history, the items up to the previous response, and the body's `input`.
     pub(super) fn read(
         body: &BodyObject<'h, '_>,
         previous: Option<&'h Json>,
@@ -110,7 +110,7 @@ impl<'r, 'o, 'h> Items<'r, 'o, 'h> {
         Ok(())
     }
 
-    /// What a reference names; nothing for what is in the history, and so is read there.
+    /// The item that a reference names; nothing if it is in the history, where it is read anyway.
     fn find(&self, item: &BodyField<'_, '_>) -> Option<Json> {
         let is_reference = item_type(item.at()) == Some(REFERENCE);
         let id = text_of(item.at(), "id").filter(|id| is_reference && !self.ids.contains(id))?;
@@ -211,8 +211,7 @@ impl<'r, 'o, 'h> Items<'r, 'o, 'h> {
         Ok(())
     }
 
-    /// An item of the history is there already; `resolve` finds another. Thoughts that it does not
-    /// find are dropped.
+    /// An item of the history is there already; `resolve` finds others. Thoughts that it does not find are dropped.
     fn reference(
         &mut self,
         item: &BodyObject<'_, '_>,
@@ -250,7 +249,7 @@ fn item_type(item: At<'_>) -> Option<&str> {
     }
 }
 
-/// Of each item, whether a call of the same turn follows it.
+/// Per item: whether a call of the same turn follows it.
 fn calls_follow(items: &[At<'_>]) -> Vec<bool> {
     let mut follows = vec![false; items.len()];
     let mut call_follows = false;
@@ -291,7 +290,7 @@ fn read_call(item: &BodyObject<'_, '_>, is_custom: bool) -> Result<HistoryCall> 
     Ok(call)
 }
 
-/// Effort and format from here on.
+/// The effort and format that apply from here on.
 fn read_update(item: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
     if let Some(reasoning) = item.object("reasoning")? {
         read_reasoning(&reasoning, request, &[])?;

@@ -42,7 +42,7 @@ pub(super) const DEFINITION: Definition = Definition {
     error_body,
     unsupported: |path, content| {
         Some(match content {
-            // Codex takes images out if it reads these words.
+            // Codex removes images when it reads these words.
             "images" => format!(
                 "The image data you provided does not represent a valid image for this model, which reads text: {path}"
             ),
@@ -119,9 +119,8 @@ const REPEATED: &[&str] = &[
 ///
 /// # Errors
 ///
-/// [`ErrorKind::InvalidRequest`](crate::ErrorKind::InvalidRequest) with the path of what the API does
-/// not allow, [`ErrorKind::UnsupportedContent`](crate::ErrorKind::UnsupportedContent) with that of
-/// what harmony cannot carry.
+/// [`ErrorKind::InvalidRequest`](crate::ErrorKind::InvalidRequest) with the path of what the API does not allow,
+/// [`ErrorKind::UnsupportedContent`](crate::ErrorKind::UnsupportedContent) with the path of what harmony cannot carry.
 ///
 /// # Example
 ///
@@ -144,7 +143,7 @@ fn collect(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
     request.history.instructions(body.text("instructions")?.unwrap_or_default().to_owned());
     read_tools(body, request)?;
     read_settings(body, request)?;
-    // One of these has the messages, whether the server gave them back or not.
+    // One of these has the messages, even if the server did not return them.
     let sources = ["input", "previous_response_id", "conversation", "prompt"];
     if !has_history && sources.iter().all(|key| body.get(key).is_none()) {
         return Err(body.required("input")?.expected("a string or a list of items"));
@@ -166,7 +165,7 @@ fn collect(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
     Ok(())
 }
 
-/// What was said up to the response that this one follows, if the server finds it.
+/// The items up to the response that this one follows, if the server finds it.
 fn read_previous(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<Option<Json>> {
     let Some(id) = body.get("previous_response_id") else { return Ok(None) };
     let text = id.text()?;
@@ -205,7 +204,7 @@ fn read_answer(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<(
         }
         Ok(())
     })?;
-    // The response repeats these, in which clients expect their types.
+    // The response repeats these, and clients expect their types there.
     for flag in ["background", "parallel_tool_calls"] {
         body.bool(flag)?;
     }

@@ -1,4 +1,4 @@
-//! Tools, and the choice of one, as Responses has them: flat, each with its type, some in namespaces.
+//! Tools, and the choice of one, in Responses' form: flat, each with its type, some in namespaces.
 
 use crate::error::Result;
 use crate::interop::choice::Chosen;
@@ -74,7 +74,7 @@ fn read_namespace(namespace: &BodyObject<'_, '_>, request: &mut Request<'_>) -> 
     Ok(())
 }
 
-/// A tool that a choice names: the client's by its name, one that servers run by its type.
+/// The tool that a choice names: the client's by its name, one that servers run by its type.
 pub(super) fn read_chosen(chosen: &BodyObject<'_, '_>) -> Result<Chosen> {
     let kind = chosen.required("type")?;
     let word = kind.text()?;

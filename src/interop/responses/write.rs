@@ -13,7 +13,7 @@ use crate::interop::{FinishReason, Turn};
 #[derive(Debug)]
 pub(super) struct Responses {
     head: Head,
-    /// The fields that no token changes.
+    /// The fields that do not depend on the tokens.
     fixed: Map<String, Value>,
     encrypted_thoughts: bool,
     next_number: u64,
@@ -156,12 +156,12 @@ impl Responses {
     }
 }
 
-/// Whether a segment is a call of a tool that has items of its own: they have no text that could grow.
+/// Whether a segment is a call of a tool with its own type of item, which has no text that could grow.
 fn is_of_client(segment: &Segment) -> bool {
     segment.as_call().is_some_and(|call| call.tool.kind.takes_object())
 }
 
-/// The names of the events that bring the text of a segment, and that end it.
+/// The names of the events that add to a segment's text and that end it.
 fn text_events(segment: &Segment) -> [&'static str; 2] {
     match &segment.kind {
         SegmentKind::Text(TextKind::Thought) => {
@@ -218,7 +218,7 @@ impl Writer for Responses {
         }
         let [_, name] = text_events(segment);
         match segment.as_call() {
-            // Clients run a call when its item is done: one that was cut off never is.
+            // Clients run a call when its item is done, so the item of a call that was cut off never is.
             Some(_) if segment.state == SegmentState::Cut => return,
             Some(call) => self.push_of(name, index, segment, sink, |event| {
                 if !call.is_custom() {
@@ -283,8 +283,8 @@ fn usage_of(usage: Usage) -> Value {
     })
 }
 
-/// What the response repeats of the request, and what it always has by the specification (Open Responses).
-/// Whether it is stored is the server's to decide: it sets `store` in the body.
+/// The fields that the response repeats from the request, and those that the specification (Open Responses) always
+/// requires. The server decides whether it is stored: it sets `store` in the body.
 fn fixed_fields(head: &Head, turn: &Turn) -> Map<String, Value> {
     let defaults = json!({
         "model": head.model,
@@ -316,7 +316,7 @@ fn fixed_fields(head: &Head, turn: &Turn) -> Map<String, Value> {
         _ => Map::new(),
     };
     for (name, value) in &turn.answer.repeated {
-        // A null is what a client sends that leaves a field to its default.
+        // A client sends null to leave a field at its default.
         if !value.is_null() {
             let value = match value {
                 // A request may name a conversation by its id only.
