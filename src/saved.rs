@@ -1,4 +1,4 @@
-//! States as bytes, to resume them in another process: JSON with a version, which changes with the fields.
+//! Saving states as bytes, to resume them in another process: JSON with a version, which changes with the fields.
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -10,7 +10,7 @@ struct Version {
     version: u32,
 }
 
-/// Reads what was saved in this version; `what` names it in errors.
+/// Reads a saved state of this version; `what` names it in errors.
 ///
 /// # Errors
 ///
@@ -24,11 +24,11 @@ pub(crate) fn read<T: DeserializeOwned>(bytes: &[u8], what: &str, expected: u32)
     serde_json::from_slice(bytes).map_err(not_saved)
 }
 
-/// More than any stream or answer has: sums of such counts do not overflow.
+/// The largest count accepted: more than any stream or answer has, and sums of such counts do not overflow.
 pub(crate) const MOST: usize = (u32::MAX >> 2) as usize;
 
-/// Refuses a state, which may come from a client, by the first field that does not fit: what no run leaves, and would
-/// break the one that resumes.
+/// Refuses a state, which may come from a client, at the first field that no run would leave and that would break the
+/// run that resumes it.
 ///
 /// # Errors
 ///

@@ -101,7 +101,7 @@ impl Choice {
         let tools = tools.collect::<Result<Vec<_>>>()?;
         let required = allowed.one_of("mode", &["auto", "required"])? == Some("required");
         if required && tools.is_empty() {
-            return Err(list.invalid("a call is required, and no tool is allowed"));
+            return Err(list.invalid("a call is required, but no tool is allowed"));
         }
         Ok(Self::Allowed { tools, required })
     }

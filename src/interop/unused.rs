@@ -98,7 +98,7 @@ impl fmt::Display for UnusedReason {
             Self::Cleared => "a user message follows it",
             Self::ChangesAlways => "it changes with every request",
             Self::NameNotCarried => "the message's header cannot carry it",
-            Self::NotContinuable => "the last message is not one that can be continued",
+            Self::NotContinuable => "the last message cannot be continued",
         })
     }
 }

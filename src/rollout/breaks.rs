@@ -1,4 +1,4 @@
-//! Whether the format allows to continue from sampled tokens as they are.
+//! Whether the format allows the sampled tokens to be continued unchanged.
 
 use std::borrow::Borrow;
 
@@ -11,22 +11,22 @@ use crate::path::Path;
 use crate::render::{self, ThoughtPolicy};
 use crate::tokenizer::special;
 
-/// Why a prompt cannot be extended: the next one is rendered anew.
+/// Why a prompt cannot be extended, so that the next one is rendered anew.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Break {
-    /// By the policy, thoughts that the prompt holds are to be dropped now.
+    /// The policy now drops thoughts that the prompt contains.
     ThoughtsDropped,
     /// The new messages declare function tools, which the system message, at the beginning, must announce.
     ToolsDeclared,
     /// Sampling ended inside a header.
     CutInHeader,
-    /// Sampling ended with `<|return|>`; in a conversation that continues, `<|end|>` is there (guide, section
+    /// Sampling ended with `<|return|>`, in place of which a conversation that continues has `<|end|>` (guide, section
     /// "Special Tokens"). [`ExtendOptions::keep_return`] keeps the token.
     ReturnSampled,
-    /// Sampling ended inside a character, of which the tokens have only the first bytes.
+    /// Sampling ended inside a character: the tokens have only its first bytes.
     CutInCharacter,
-    /// The sampled tokens are malformed so that they would mean something else with messages after them.
+    /// The sampled tokens are malformed, and would mean something else with messages after them.
     Ambiguous,
 }
 
@@ -44,9 +44,9 @@ impl Break {
     }
 }
 
-/// Why the prompt cannot continue with these new messages, if it cannot. `held` gives the messages that the prompt has; it is
-/// asked only where they matter: without a question or an answer no policy begins to drop a thought, and a loop of calls
-/// need not look at all that the prompt holds.
+/// Why the prompt cannot continue with these new messages, if it cannot. `held` gives the messages in the prompt. It is
+/// called only where they matter: without a new question or answer no policy drops a thought, so a loop of calls need
+/// not read the whole prompt.
 pub(super) fn find<M: Borrow<Message>>(
     sampled: &Sampled,
     new: &[Message],
@@ -71,7 +71,7 @@ pub(super) fn find<M: Borrow<Message>>(
     Ok((may_drop && kept < messages.len()).then_some(Break::ThoughtsDropped))
 }
 
-/// What of the end of the sampled tokens breaks the prompt.
+/// Why the end of the sampled tokens breaks the prompt, if it does.
 fn of_end(end: End, options: &ExtendOptions) -> Option<Break> {
     match end {
         End::InHeader => Some(Break::CutInHeader),
@@ -82,20 +82,20 @@ fn of_end(end: End, options: &ExtendOptions) -> Option<Break> {
     }
 }
 
-/// Whether it is a question, which the model may have made up, or an answer.
+/// Whether a message is an answer, or a question, which the model may have made up.
 fn ends_a_turn(message: &Message) -> bool {
     message.author.role == Role::User
         || (message.author.role == Role::Assistant && message.channel.as_deref() == Some(FINAL))
 }
 
-/// Refuses messages that cannot follow what was sampled. Only these are checked: what was sampled is written as it was
-/// read.
+/// Refuses new messages that cannot follow the sampled ones. Only the new ones are checked; the sampled ones are
+/// written as they were read.
 ///
 /// # Errors
 ///
 /// [`ErrorKind::InvalidRollout`](crate::ErrorKind::InvalidRollout): a message of the assistant; the result of a tool
-/// that was not called, or after another message than a result. If rendering validates, a header field that could be
-/// read as another header.
+/// that was not called, or a result after a message that is not a result. If rendering validates: a header field that
+/// could be read as another header.
 pub(super) fn check(new: &[Message], sampled: &Sampled, options: &ExtendOptions) -> Result<()> {
     let mut waiting = Waiting::of_sampled(&sampled.messages);
     for (index, message) in new.iter().enumerate() {
@@ -108,13 +108,13 @@ pub(super) fn check(new: &[Message], sampled: &Sampled, options: &ExtendOptions)
     Ok(())
 }
 
-/// Which call a message answers, if any, or why it cannot follow.
+/// The call that a message answers, if any, or why it cannot follow.
 fn follow<'m>(
     message: &Message,
     waiting: &mut Waiting<'m>,
 ) -> std::result::Result<Option<&'m Message>, String> {
     match message.author.role {
-        Role::Assistant => Err("is the assistant's, whose messages are sampled".to_owned()),
+        Role::Assistant => Err("is a message of the assistant, which must be sampled".to_owned()),
         Role::Tool => {
             let answered = waiting.answer(message);
             let name = message.author.name.as_deref().unwrap_or_default();

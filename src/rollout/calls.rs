@@ -1,19 +1,19 @@
-//! Which sampled calls wait for a result, and which of them a result answers.
+//! Which sampled calls are pending, and which of them a result answers.
 
 use crate::chat::{HeaderFields, Message, Role};
 use crate::error::Result;
 use crate::header;
 
-/// Calls that wait for a result, in the order in which they were sampled.
+/// Pending calls, in the order in which they were sampled.
 #[derive(Debug)]
 pub(super) struct Waiting<'m> {
     calls: Vec<(usize, &'m Message)>,
 }
 
 impl<'m> Waiting<'m> {
-    /// Well-formed output ends with its only call. Damaged output can hold several, which all wait; results that the
-    /// model made up answer them. If it ends with another message of the assistant, the model continued without
-    /// results, and none can follow any more.
+    /// Well-formed output ends with its only call. Damaged output can contain several, all pending; results that the
+    /// model made up answer them. If the output ends with another message of the assistant, the model continued without
+    /// results, and no result can follow any more.
     pub(super) fn of_sampled(messages: &'m [Message]) -> Self {
         let mut waiting = Self { calls: Vec::new() };
         for (index, message) in messages.iter().enumerate() {
@@ -62,22 +62,22 @@ impl<'m> Waiting<'m> {
     }
 }
 
-/// Whether the assistant addresses a tool. What it addresses to itself or to everybody is not a call.
+/// Whether the assistant addresses a tool. A message to itself or to everybody is not a call.
 pub(super) fn is_call(message: &Message) -> bool {
     let recipient = header::written_recipient(message.recipient.as_deref());
     message.author.role == Role::Assistant
         && recipient.is_some_and(|recipient| recipient != Role::Assistant.as_str())
 }
 
-/// Refuses header fields that could be read as another header. Those that a result has from its call are written as
-/// they were sampled.
+/// Refuses header fields that could be read as another header. The fields that a result takes from its call are written
+/// as they were sampled.
 ///
 /// # Errors
 ///
 /// [`ErrorKind::UnsafeHeaderField`](crate::ErrorKind::UnsafeHeaderField),
 /// [`ErrorKind::ToolWithoutName`](crate::ErrorKind::ToolWithoutName).
 pub(super) fn check_header(message: &Message, answered: Option<&Message>) -> Result<()> {
-    // A name that any header can carry.
+    // A placeholder name that any header can carry.
     const SAFE: &str = "python";
     let mut fields: HeaderFields<'_> = message.header_fields();
     if let Some(call) = answered {

@@ -1,4 +1,4 @@
-//! A whole episode: prompts, what was sampled, and what each trained token cost.
+//! A whole episode: prompts, sampled tokens, and the log-probability of each.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -18,9 +18,9 @@ use crate::{HarmonyEncoding, MessageSpan, Prefill, RenderConfig, RenderEnd, Rend
 /// An episode that continues from its own tokens.
 ///
 /// It alternates between a prompt, which waits for tokens to be [`sampled`](Self::sampled), and a step, which waits for
-/// [`extend`](Self::extend). Where the format does not allow that, the prompt is rendered anew and a new
-/// [`Segment`] begins. A clone is another branch: it shares what both have, so that a thousand samples of one prompt
-/// hold it once.
+/// [`extend`](Self::extend). Where the format does not allow it to continue, the prompt is rendered anew and a new
+/// [`Segment`] begins. A clone is another branch. It shares the common part, so a thousand samples of one prompt store
+/// the prompt once.
 ///
 /// ```
 /// use openai_harmony::chat::{Message, Role};
@@ -43,16 +43,16 @@ pub struct Rollout {
     encoding: HarmonyEncoding,
     options: ExtendOptions,
     conversation: Vec<Arc<Message>>,
-    /// For each message whether the last segment holds it: the policy may have dropped it.
+    /// Per message: whether the last segment contains it; the policy may have dropped it.
     held: Vec<bool>,
     segments: Vec<Segment>,
     /// Where the last piece's open message begins, counted from the piece's end.
     open: usize,
-    /// What was sampled last, if nothing was added since.
+    /// The last sample, if nothing was added since.
     waiting: Option<Arc<Sampled>>,
 }
 
-/// Tokens that continue one another, without a break.
+/// Tokens without a break between them.
 #[derive(Debug, Clone, Default)]
 pub struct Segment {
     pieces: Vec<Piece>,
@@ -61,7 +61,7 @@ pub struct Segment {
     broken: Option<Break>,
 }
 
-/// Tokens that were rendered, or sampled at once.
+/// Tokens that were rendered, or sampled in one go.
 #[derive(Debug, Clone)]
 struct Piece {
     tokens: Arc<[TokenId]>,
@@ -77,14 +77,14 @@ impl Segment {
         self.pieces.iter().map(|piece| &*piece.tokens).collect::<Vec<_>>().concat()
     }
 
-    /// For each token 1 if it was sampled in this segment, else 0.
+    /// Per token: 1 if it was sampled in this segment, else 0.
     pub fn loss_mask(&self) -> Vec<u8> {
         let of_piece =
             |piece: &Piece| std::iter::repeat_n(u8::from(piece.is_sampled), piece.tokens.len());
         self.pieces.iter().flat_map(of_piece).collect()
     }
 
-    /// For each token its log-probability; NaN where none was given.
+    /// Per token: its log-probability, NaN where none was given.
     pub fn logprobs(&self) -> Vec<f32> {
         let of_piece = |piece: &Piece| match &piece.logprobs {
             Some(logprobs) => logprobs.to_vec(),
@@ -104,14 +104,14 @@ impl Segment {
         self.pieces.iter().filter_map(&mut place).collect()
     }
 
-    /// Where each message is among the tokens, by its index in [`Rollout::messages`]. The beginning of a
-    /// sampled message may be the prompt's. Malformed tokens without content are in no span.
+    /// Where each message is among the tokens, by its index in [`Rollout::messages`]. The beginning of a sampled
+    /// message may belong to the prompt. Malformed tokens without content are in no span.
     pub fn spans(&self) -> Vec<MessageSpan> {
         let mut spans: Vec<MessageSpan> = Vec::new();
         let mut at = 0;
         for piece in &self.pieces {
             if piece.is_sampled {
-                // What the prompt begins is the first message that was sampled.
+                // The message that the prompt begins is the first sampled one.
                 spans.pop_if(|open| open.message.is_none());
             }
             if let (Some(last), Some(next)) = (spans.last_mut(), piece.spans.first())
@@ -133,7 +133,7 @@ impl Segment {
 }
 
 impl Rollout {
-    /// Begins with a conversation, which is rendered with the beginning of the assistant's message.
+    /// Begins with a conversation, which is rendered up to the beginning of the assistant's message.
     ///
     /// # Errors
     ///
@@ -146,7 +146,7 @@ impl Rollout {
         Self::with_prefill(encoding, conversation, &Prefill::new(), options)
     }
 
-    /// The same, with more of the assistant's message, which the model continues.
+    /// The same, with a longer beginning of the assistant's message, which the model continues.
     ///
     /// # Errors
     ///
@@ -174,7 +174,7 @@ impl Rollout {
         Ok(rollout)
     }
 
-    /// Begins with a request's turn; [`ExtendOptions::of_turn`] is the turn's own.
+    /// Begins with a request's turn; use [`ExtendOptions::of_turn`] for the turn's own options.
     ///
     /// # Errors
     ///
@@ -195,24 +195,24 @@ impl Rollout {
         self.segments.last().map_or(0, |segment| segment.len)
     }
 
-    /// The messages, those that were sampled included.
+    /// The messages, including the sampled ones.
     pub fn messages(&self) -> impl ExactSizeIterator<Item = &Message> {
         self.conversation.iter().map(Arc::as_ref)
     }
 
-    /// The segments; the last one is still open. Where each example is, see [`Segment::loss_mask`].
+    /// The segments; the last one is still open. See [`Segment::loss_mask`] for what to train.
     pub fn segments(&self) -> &[Segment] {
         &self.segments
     }
 
-    /// Takes what was sampled after the prompt, and where given the log-probability of each token. The cost is that
-    /// of these tokens.
+    /// Takes the tokens that were sampled after the prompt, and the log-probability of each, if given. The cost depends
+    /// only on these tokens.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::InvalidRollout`](crate::ErrorKind::InvalidRollout), and the rollout is as before: no tokens, an id
-    /// that does not exist, tokens after a stop token, more or fewer log-probabilities than tokens, or tokens were
-    /// sampled already.
+    /// [`ErrorKind::InvalidRollout`](crate::ErrorKind::InvalidRollout), which leaves the rollout unchanged: there are
+    /// no tokens, an id does not exist, tokens follow a stop token, the numbers of log-probabilities and tokens differ,
+    /// or tokens were already sampled.
     pub fn sampled(&mut self, tokens: &[TokenId], logprobs: Option<&[f32]>) -> Result<Step> {
         if self.waiting.is_some() {
             return Err(invalid(
@@ -247,13 +247,13 @@ impl Rollout {
         Ok(step)
     }
 
-    /// Adds messages after what was sampled: results of tools, questions. `None` if the prompt continues, else why it was
-    /// rendered anew. Without a break the cost is that of the new messages.
+    /// Adds messages after the sampled ones: tool results, questions. Returns `None` if the prompt continues, else why
+    /// it was rendered anew. Without a break the cost depends only on the new messages.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::InvalidRollout`](crate::ErrorKind::InvalidRollout), and the rollout is as before: nothing was
-    /// sampled, a message of the assistant, a result without a call. Whatever rendering refuses.
+    /// [`ErrorKind::InvalidRollout`](crate::ErrorKind::InvalidRollout), which leaves the rollout unchanged: nothing was
+    /// sampled, or there is a message of the assistant or a result without a call. Also whatever rendering refuses.
     pub fn extend(&mut self, messages: &[Message]) -> Result<Option<Break>> {
         let Some(sampled) = self.waiting.clone() else {
             return Err(invalid(Path::of("messages"), "nothing was sampled from this prompt yet"));
@@ -266,7 +266,7 @@ impl Rollout {
         };
         let reason = breaks::find::<Arc<Message>>(&sampled, messages, &self.options, held)?;
         if reason.is_some() {
-            // The new messages were checked; those that were sampled are written as they were read.
+            // The new messages were checked; the sampled ones are written as they were read.
             let render = self.options.config.with_validate(false);
             self.begin(RenderEnd::Completion(Role::Assistant), messages, reason, render)?;
         } else {
@@ -324,7 +324,7 @@ fn open_len(prompt: &[TokenId], encoding: HarmonyEncoding) -> Result<usize> {
     Ok(prompt.len() - sampled::open_message(prompt, encoding)?)
 }
 
-/// The spans of tokens that begin with this one, and of messages that do.
+/// The spans, shifted to start at this token and this message.
 fn placed(spans: &[MessageSpan], token: usize, message: usize) -> Arc<[MessageSpan]> {
     let place = |span: &MessageSpan| MessageSpan {
         message: span.message.map(|index| index + message),

@@ -1,4 +1,4 @@
-//! The next prompt from tokens only.
+//! The next prompt, from tokens only.
 
 use super::breaks::{self, Break};
 use super::options::ExtendOptions;
@@ -12,7 +12,7 @@ use crate::{HarmonyEncoding, ParserOptions, StreamableParser};
 /// The next prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Extension {
-    /// The prompt, the sampled tokens, and then these.
+    /// The next prompt is the prompt, the sampled tokens, and then `added`.
     Extended {
         /// The stop token if sampling was cut off, the new messages, and the beginning of the assistant's message.
         added: Vec<TokenId>,
@@ -27,17 +27,17 @@ pub enum Extension {
 }
 
 impl HarmonyEncoding {
-    /// The prompt that follows a prompt, what was sampled after it, and new messages: results of tools, questions.
+    /// The prompt that follows a prompt, the tokens sampled after it, and new messages: tool results, questions.
     ///
-    /// Both stay as they are wherever the format allows it. The cost is that of the open message, the sampled tokens
-    /// and the new messages; where thoughts may have to be dropped, after an answer or before a question, the whole
-    /// prompt is read, too.
+    /// Prompt and sampled tokens stay unchanged wherever the format allows it. The cost depends on the open message,
+    /// the sampled tokens and the new messages; where thoughts may have to be dropped, after an answer or before a
+    /// question, the whole prompt is read, too.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::InvalidRollout`](crate::ErrorKind::InvalidRollout): the prompt does not end with an open message
-    /// of the assistant; nothing was sampled, an id that does not exist, or tokens after a stop token; a message of
-    /// the assistant, or a result without a call. Whatever rendering the new messages refuses.
+    /// [`ErrorKind::InvalidRollout`](crate::ErrorKind::InvalidRollout): the prompt does not end with an open message of
+    /// the assistant; nothing was sampled, an id does not exist, or tokens follow a stop token; a new message is the
+    /// assistant's, or a result without a call. Also whatever rendering the new messages refuses.
     ///
     /// ```
     /// use openai_harmony::chat::{Author, Message, Role};
@@ -48,7 +48,7 @@ impl HarmonyEncoding {
     /// let question = [Message::from_role_and_content(Role::User, "Rain in Oslo?")];
     /// let ending = RenderEnd::Completion(Role::Assistant);
     /// let prompt = encoding.render_conversation_with(&question, ending, &RenderConfig::new())?;
-    /// // A header that the renderer would spell otherwise stays.
+    /// // A header that the renderer would write differently is kept.
     /// let sampled = encoding.tokenizer().encode_with_special_tokens(
     ///     r#"<|channel|>commentary to=functions.rain<|message|>{"in": "Oslo"}<|call|>"#,
     /// );
@@ -93,7 +93,8 @@ impl HarmonyEncoding {
         Ok(Extension::Broken { reason, tokens })
     }
 
-    /// What follows the sampled tokens. Spans count from there, and messages among the new ones, which were checked.
+    /// The tokens after the sampled ones. Spans count from there, and their messages among the new ones, which were
+    /// checked.
     pub(super) fn added(
         self,
         end: End,
@@ -110,7 +111,7 @@ impl HarmonyEncoding {
         Ok(rendered)
     }
 
-    /// The messages of a prompt in front of its open one. After malformed tokens it matters that one follows.
+    /// The messages of a prompt before its open one. After malformed tokens it matters that a message follows.
     fn read_held(self, before: &[TokenId]) -> Result<Vec<Message>> {
         let mut parser = StreamableParser::with_options(self, None, &ParserOptions::lenient())?;
         parser.feed(before)?;

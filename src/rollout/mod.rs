@@ -1,14 +1,15 @@
-//! Going on from what was sampled: the next prompt is the last one, the sampled tokens as they are, and what is new.
+//! Continuing from sampled tokens: the next prompt is the last one, the sampled tokens unchanged, and the new messages.
 //!
-//! Rendering a conversation anew after each turn spells the model's own headers and arguments another way, so a
+//! Rendering a conversation anew after each turn may write the model's own headers and arguments differently. Then a
 //! trainer trains on tokens that the policy never sampled, and a prefix cache misses. Here the tokens stay:
 //!
 //! ```text
 //! prompt + sampled + what new messages add = the next prompt
 //! ```
 //!
-//! `sampled.rs` reads what was sampled, `calls.rs` finds the calls in it that wait for results, `breaks.rs` decides whether the format allows to continue from it, `extend.rs` does
-//! it for tokens only, and `Rollout` keeps a whole episode.
+//! `sampled.rs` reads the sampled tokens, `calls.rs` finds the pending calls in them, `breaks.rs` decides whether the
+//! format allows continuing from them, `extend.rs` extends a prompt from tokens only, and `Rollout` keeps a whole
+//! episode.
 
 mod breaks;
 mod calls;

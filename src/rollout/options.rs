@@ -9,13 +9,13 @@ options! {
     /// How to extend a prompt.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct ExtendOptions {
-        /// How the prompt was rendered, and the new messages are.
+        /// How the prompt was rendered, and how new messages are.
         pub config: RenderConfig => with_config,
-        /// Whether a sampled `<|return|>` stays where the conversation continues. The model was trained on `<|end|>` there;
-        /// a trainer may prefer the token that was sampled. By default such a prompt breaks.
+        /// Whether a sampled `<|return|>` is kept when the conversation continues. The model was trained on `<|end|>`
+        /// there; a trainer may prefer the sampled token. By default such a prompt breaks.
         pub keep_return: bool => with_keep_return,
-        /// The tools that were offered, by which malformed calls are recognised: `functions.get_weather`, `python`. A
-        /// [`Rollout`](super::Rollout) adds those that its conversation declares.
+        /// The offered tools, used to recognise malformed calls: `functions.get_weather`, `python`. A
+        /// [`Rollout`](super::Rollout) adds the tools that its conversation declares.
         pub tools: Vec<String>
             => with_tools(tools: impl IntoIterator<Item = impl Into<String>>)
                 tools.into_iter().map(Into::into).collect(),
@@ -23,12 +23,12 @@ options! {
 }
 
 impl ExtendOptions {
-    /// The default: [`RenderConfig`]'s, `<|return|>` breaks, no tools.
+    /// The default: the default [`RenderConfig`], `<|return|>` breaks, no tools.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// As a request's turn is rendered, with its tools.
+    /// The rendering and the tools of a request's turn.
     pub fn of_turn(turn: &Turn) -> Self {
         Self::new().with_config(turn.config).with_tools(turn.tools.recipients())
     }
@@ -42,7 +42,7 @@ pub(super) fn declared_tools(message: &Message) -> impl Iterator<Item = String> 
         Content::Text(_) => None,
     });
     namespaces.flat_map(|tools| tools.values()).flat_map(|namespace| {
-        // One that lists none is a tool itself: `python`.
+        // A namespace that lists no tools is a tool itself: `python`.
         let itself = namespace.tools.is_empty().then(|| namespace.name.clone());
         let tools = namespace.tools.iter();
         itself.into_iter().chain(tools.map(|tool| format!("{}.{}", namespace.name, tool.name)))

@@ -1,4 +1,4 @@
-//! What was sampled after a prompt, read leniently, and how it ended.
+//! The tokens sampled after a prompt, read leniently, and how they ended.
 
 use std::ops::Range;
 
@@ -9,16 +9,16 @@ use crate::path::Path;
 use crate::tokenizer::{TokenId, special};
 use crate::{HarmonyEncoding, MessageSpan, ParserOptions, Repair, StreamState, StreamableParser};
 
-/// What was sampled, and what is needed to continue from it.
+/// What was sampled, and what continuing from it needs.
 #[derive(Debug, Clone)]
 pub(super) struct Sampled {
-    /// The messages, the first one with the part of it that the prompt has.
+    /// The messages; the first includes the part in the prompt.
     pub(super) messages: Vec<Message>,
     /// The spans of the messages, counted from the open message's first token in the prompt.
     pub(super) spans: Vec<MessageSpan>,
-    /// What of the tokens was malformed. Spans are of sampled tokens.
+    /// The repairs of malformed tokens. Spans count sampled tokens.
     pub(super) repairs: Vec<Repair>,
-    /// The stop token that is last.
+    /// The last stop token.
     pub(super) stop: Option<TokenId>,
     pub(super) end: End,
 }
@@ -28,21 +28,21 @@ pub(super) struct Sampled {
 pub(super) enum End {
     /// With a stop token, this one.
     Stopped(TokenId),
-    /// Inside a content, which this stop token closes.
+    /// Inside content, which this stop token closes.
     CutOff(TokenId),
     /// Inside a header.
     InHeader,
     /// Inside a character.
     InCharacter,
-    /// Going on would make them mean something else.
+    /// With more messages the tokens would mean something else.
     Ambiguous,
 }
 
-/// Where the message begins that a prompt leaves open for the assistant.
+/// Where the assistant's open message at a prompt's end begins.
 ///
 /// # Errors
 ///
-/// [`ErrorKind::InvalidRollout`] where the prompt does not end with one.
+/// [`ErrorKind::InvalidRollout`] if the prompt does not end with one.
 pub(super) fn open_message(prompt: &[TokenId], encoding: HarmonyEncoding) -> Result<usize> {
     let not_open =
         || invalid(Path::of("prompt"), "does not end with an open message of the assistant");
@@ -72,7 +72,7 @@ pub(super) fn read(
     tools: &[String],
     encoding: HarmonyEncoding,
 ) -> Result<Sampled> {
-    // As a completion is read: what was sampled after the role is none of it, whatever it spells.
+    // Read like a completion: nothing sampled after the role belongs to the role, however it is spelled.
     let given = beginning(encoding).len();
     let mut parser = parser(encoding, Some(Role::Assistant), tools)?;
     let mut events = parser.feed(&open[given..])?;
@@ -108,7 +108,7 @@ pub(super) fn read(
     Ok(Sampled { messages: parser.into_messages(), spans, repairs, stop, end })
 }
 
-/// Whether the last bytes are the beginning of a character: of its four, three can be there.
+/// Whether the last bytes are the beginning of a character: up to three of its four bytes.
 fn ends_inside_character(sampled: &[TokenId], encoding: HarmonyEncoding) -> bool {
     let last = &sampled[sampled.len().saturating_sub(3)..];
     let Ok(bytes) = encoding.tokenizer().decode_bytes(last) else { return false };
@@ -117,7 +117,7 @@ fn ends_inside_character(sampled: &[TokenId], encoding: HarmonyEncoding) -> bool
     character.is_some_and(|read| read.is_err_and(|error| error.error_len().is_none()))
 }
 
-/// The messages, as they are read where another message follows.
+/// The messages, read as if another message followed.
 fn behind(
     open: &[TokenId],
     sampled: &[TokenId],
@@ -147,7 +147,7 @@ fn parser(
 ///
 /// # Errors
 ///
-/// [`ErrorKind::InvalidRollout`] if there are none, one that does not exist, or some after the token at which sampling
+/// [`ErrorKind::InvalidRollout`] if there are none, one does not exist, or some follow the token at which sampling
 /// stops.
 pub(super) fn check(sampled: &[TokenId], encoding: HarmonyEncoding) -> Result<()> {
     if sampled.is_empty() {
@@ -168,7 +168,7 @@ pub(super) fn check(sampled: &[TokenId], encoding: HarmonyEncoding) -> Result<()
     Ok(())
 }
 
-/// An argument that makes no rollout.
+/// The error for an invalid argument.
 pub(super) fn invalid(path: Path, reason: impl Into<Reason>) -> Error {
     ErrorKind::InvalidRollout { path, reason: reason.into() }.into()
 }

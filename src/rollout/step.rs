@@ -1,4 +1,4 @@
-//! What the model sampled at one prompt.
+//! What the model sampled from one prompt.
 
 use super::calls::{self, Waiting};
 use super::sampled::{self, Sampled};
@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::tokenizer::{TokenId, special};
 use crate::{HarmonyEncoding, MessageSpan, Repair};
 
-/// What was sampled at once: messages with their tokens, and how they ended.
+/// One sample: messages with their tokens, and how they ended.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Step {
@@ -16,11 +16,11 @@ pub struct Step {
     /// The stop token that was sampled last, wherever it is: a malformed header may end with one. `None` if sampling was
     /// cut off.
     pub stop_token: Option<TokenId>,
-    /// What of the tokens was malformed. Spans are of sampled tokens.
+    /// The repairs of malformed tokens. Spans count sampled tokens.
     pub repairs: Vec<Repair>,
 }
 
-/// One message that was sampled.
+/// A sampled message.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Said {
@@ -32,8 +32,8 @@ pub struct Said {
     pub span: MessageSpan,
     /// Whether the model ended it. A call that it did not end must not run.
     pub is_complete: bool,
-    /// Whether it is a call that waits for a result. It does not if the model continued without one: with an answer, or
-    /// with a result that it made up.
+    /// Whether it is a pending call. It is not if the model continued without a result: with an answer, or with a
+    /// result that it made up.
     pub is_waiting: bool,
 }
 
@@ -41,7 +41,7 @@ pub struct Said {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SaidKind {
-    /// On `analysis`, to nobody.
+    /// On `analysis`, without a recipient.
     Thought,
     /// Visible text before the answer: on `commentary` or without a channel.
     Preamble,
@@ -49,7 +49,7 @@ pub enum SaidKind {
     Answer,
     /// To a tool, on any channel.
     Call,
-    /// As if another role spoke: a tool's result or a question that the model made up.
+    /// Written as another role: a tool's result or a question that the model made up.
     Other,
 }
 
@@ -79,13 +79,13 @@ impl SaidKind {
 }
 
 impl Step {
-    /// Reads what was sampled from a prompt, however malformed, without a rollout. An empty prompt means
-    /// `<|start|>assistant`. Also nothing can have been sampled, and more after a stop token.
+    /// Reads tokens sampled from a prompt, however malformed, without a rollout. An empty prompt means
+    /// `<|start|>assistant`. `sampled` may be empty, and tokens may follow a stop token.
     ///
     /// # Errors
     ///
     /// [`ErrorKind::InvalidRollout`](crate::ErrorKind::InvalidRollout): the prompt does not end with an open message of
-    /// the assistant. A tool whose name no header can carry.
+    /// the assistant. Also a tool whose name no header can carry.
     ///
     /// ```
     /// use openai_harmony::rollout::{SaidKind, Step};
@@ -110,7 +110,7 @@ impl Step {
         Ok(Self::new(&sampled::read(open, sampled, tools, encoding)?, open.len()))
     }
 
-    /// Of tokens that were read after `open` tokens of the prompt.
+    /// The step for tokens that were read after `open` tokens of the prompt.
     pub(super) fn new(sampled: &Sampled, open: usize) -> Self {
         let behind = |token: usize| token.saturating_sub(open);
         let waiting = Waiting::of_sampled(&sampled.messages).indices();

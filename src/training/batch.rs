@@ -1,4 +1,4 @@
-//! What rendering rows gives: flat arrays, and what became of each row.
+//! The result of rendering rows: flat arrays, and what became of each row.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -10,12 +10,11 @@ use crate::workers::{self, Workers};
 
 /// The examples of many rows as flat arrays, in the order of the rows.
 ///
-/// Example `i` has the tokens `offsets[i]..offsets[i + 1]`, and the loss mask there.
+/// Example `i` is at `offsets[i]..offsets[i + 1]` of the tokens and of the loss mask.
 ///
 /// Each row is accounted for: it has an example, or is in `dropped` or in `errors`. A row in `errors` is there
-/// once and has no example. Where each turn is an example, a row may be in several lists, since some of its
-/// turns are too long and others are not: each turn is an example, is listed in `dropped`, is counted in
-/// the row's error, or has nothing that the mask leaves.
+/// once and has no example. Where each turn is an example, a row may be in several lists, since only some of its turns
+/// may be too long: each turn is an example, is listed in `dropped`, is counted in the row's error, or is fully masked.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Batch {
@@ -23,29 +22,28 @@ pub struct Batch {
     pub tokens: Vec<TokenId>,
     /// A byte for each token: 1 to train on it, else 0.
     pub loss_mask: Vec<u8>,
-    /// Where each example begins among the tokens, and the end of the last: one more than there are
-    /// examples.
+    /// Where each example begins among the tokens, and the end of the last: one number more than there are examples.
     pub offsets: Vec<usize>,
-    /// The index of the row that each example was made of.
+    /// The index of the row that each example was made from.
     pub row: Vec<usize>,
-    /// Whether each example is a preferred answer, of rows of [preferences](super::RowFormat::Preference); else empty.
+    /// Per example: whether it is a preferred answer, for rows of [preferences](super::RowFormat::Preference); else
+    /// empty.
     pub preferred: Vec<bool>,
     /// The spans of the messages of all examples. They count tokens from the example's first, and
     /// messages as the row has them after reading.
     pub spans: Vec<MessageSpan>,
     /// Where the spans of each example begin, and the end of the last.
     pub span_offsets: Vec<usize>,
-    /// Bad rows and what is wrong with them; of turns that are too long, the others are examples.
+    /// Bad rows and what is wrong with them. If only some turns of a row are too long, the others are examples.
     pub errors: Vec<(usize, Error)>,
-    /// The row of each example that was left out, since it has more than `max_tokens`.
+    /// The row of each example that was dropped because it has more than `max_tokens`.
     pub dropped: Vec<usize>,
     /// The row of each example that lost turns to `max_tokens`.
     pub truncated: Vec<usize>,
-    /// How many thoughts of whole conversations were not rendered, since a model does not see those of
-    /// completed turns. No other messages are left out.
+    /// How many thoughts of whole conversations were not rendered, since a model does not see the thoughts of completed
+    /// turns. No other messages are left out.
     pub dropped_thoughts: usize,
-    /// Fields of messages and tools that do not reach the model, `messages[].name`, and how
-    /// often there was one.
+    /// Fields of messages and tools that do not reach the model, `messages[].name`, and how often each occurred.
     pub unused: BTreeMap<String, usize>,
 }
 
@@ -53,7 +51,7 @@ pub struct Batch {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Example<'b> {
-    /// The index of the row that it was made of.
+    /// The index of the row that it was made from.
     pub row: usize,
     /// Its tokens.
     pub tokens: &'b [TokenId],
@@ -109,7 +107,7 @@ impl Batch {
         (0..self.len()).map_while(|index| self.get(index))
     }
 
-    /// Batches that follow each other as one.
+    /// Joins consecutive batches.
     pub(super) fn joined(parts: Vec<Self>) -> Self {
         let mut parts = parts.into_iter();
         let mut batch = parts.next().unwrap_or_default();
@@ -119,7 +117,7 @@ impl Batch {
         batch
     }
 
-    /// Puts the examples of later rows after those that are there.
+    /// Appends the examples of later rows.
     pub fn append(&mut self, later: &mut Self) {
         let (tokens, spans) = (self.tokens.len(), self.spans.len());
         self.offsets.extend(later.offsets.drain(1..).map(|offset| tokens + offset));
@@ -148,8 +146,7 @@ impl Batch {
     }
 }
 
-/// Renders rows of any kind, the first of which has the index `first_row`, in batches that follow each
-/// other.
+/// Renders rows of any kind in consecutive batches; the first row has the index `first_row`.
 pub fn render_on<T: Send>(
     workers: &Workers,
     rows: Vec<T>,

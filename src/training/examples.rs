@@ -1,5 +1,5 @@
-//! A conversation -> examples, as many and as long as is wanted. What options and errors call a turn, as people who
-//! train do, is an exchange here: a [`Turn`](crate::interop::Turn) is a request.
+//! A conversation -> examples of the requested number and length. Options and errors speak of turns, as trainers do; in
+//! this code they are exchanges, since a [`Turn`](crate::interop::Turn) is a request.
 
 use super::batch::{Batch, Example};
 use super::{ExampleUnit, LossMask, Overflow, RowOptions, Turns};
@@ -14,7 +14,7 @@ use crate::render::{
 pub struct ExampleMaker<'o> {
     pub(super) encoding: HarmonyEncoding,
     pub(super) options: &'o RowOptions,
-    /// What narrows the mask: in an example for each exchange, only the last is trained.
+    /// The mask; where each exchange is an example, only the last exchange is trained.
     mask: LossMask,
 }
 
@@ -27,13 +27,13 @@ struct Row<'b> {
     too_long: Option<TooLong>,
 }
 
-/// Examples of a row that are too long, which nothing can be left out of.
+/// Examples of a row that are too long and cannot be shortened.
 struct TooLong {
     /// How many tokens the first has.
     tokens: usize,
     /// The exchange at whose end the first ends, where each is an example.
     exchange: Option<usize>,
-    /// How many more there are.
+    /// How many more examples are too long.
     later: usize,
 }
 
@@ -47,8 +47,8 @@ impl<'o> ExampleMaker<'o> {
         Self { encoding, options, mask }
     }
 
-    /// Puts the examples of a conversation into the batch. One that is too long is an error, and leaves
-    /// the other exchanges what they are. Any other error comes before the first example, so there are none.
+    /// Puts the examples of a conversation into the batch. An example that is too long is an error; the other exchanges
+    /// still become examples. Any other error comes before the first example, so there are none.
     ///
     /// `untrained`: per message, whether the row leaves it out of the loss; empty leaves out none.
     pub(crate) fn add<M: AsMessage>(
@@ -64,7 +64,7 @@ impl<'o> ExampleMaker<'o> {
             ExampleUnit::Conversation => self.add_conversation(&mut row, messages)?,
             ExampleUnit::Turns => self.add_turns(&mut row, messages)?,
         }
-        // What is neither an example nor too long, the mask left out.
+        // The remaining exchanges are fully masked.
         let has_something = (row.batch.len(), row.batch.dropped.len()) != before;
         match row.too_long {
             Some(too_long) => Err(self.too_many(&too_long)),
@@ -132,7 +132,7 @@ impl<'o> ExampleMaker<'o> {
         )
     }
 
-    /// What becomes of an example that is too long; `exchange` is its last one, where each is an example.
+    /// Handles an example that is too long; `exchange` is its last exchange, where each is an example.
     fn leave_out(
         &self,
         row: &mut Row<'_>,
@@ -154,7 +154,7 @@ impl<'o> ExampleMaker<'o> {
         end: usize,
         max_tokens: usize,
     ) {
-        // What fits, and what would be left last.
+        // The exchanges that fit, and the shortest selection, to report if none do.
         let (kept, shortest) = if self.mask.turns == Turns::Last {
             (pieces.last_exchanges(end, max_tokens), end.saturating_sub(1)..end)
         } else {
@@ -196,7 +196,7 @@ impl<'o> ExampleMaker<'o> {
 }
 
 impl Row<'_> {
-    /// Counts the tokens of the first only: each count looks at all messages.
+    /// Counts the tokens of the first only: each count reads all messages.
     fn note_too_long(&mut self, exchange: Option<usize>, tokens: impl FnOnce() -> usize) {
         match &mut self.too_long {
             Some(first) => first.later += 1,
@@ -220,15 +220,15 @@ fn whole<'p, M: AsMessage>(
     end: usize,
     max_tokens: usize,
 ) -> Option<Selection<'p>> {
-    // Else each exchange of a long conversation would look at all messages in front of it.
+    // Otherwise each exchange of a long conversation would read all messages before it.
     if pieces.surely_exceeds(end, max_tokens) {
         return None;
     }
     Some(pieces.select(0..end)).filter(|selection| selection.tokens <= max_tokens)
 }
 
-/// How many of the first exchanges before `end`, but not all, fit. One more may be fewer tokens: it
-/// completes the one before, whose thoughts are dropped then. So all numbers are tried from the largest.
+/// How many of the first exchanges before `end`, but not all, fit. Adding an exchange may reduce the tokens: it
+/// completes the previous one, whose thoughts are then dropped. So all numbers are tried, from the largest.
 fn first_exchanges<M: AsMessage>(pieces: &Pieces<'_, M>, end: usize, max_tokens: usize) -> usize {
     (1..end).rev().find(|&count| whole(pieces, count, max_tokens).is_some()).unwrap_or(0)
 }

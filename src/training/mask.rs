@@ -1,4 +1,4 @@
-//! Loss masks, and what narrows them.
+//! Loss masks, and options that narrow them.
 
 use super::sampled::Sampler;
 use crate::chat::Role;
@@ -12,8 +12,8 @@ pub enum Turns {
     /// All of them.
     #[default]
     All,
-    /// What follows the last message of the user that was rendered; everything, if there is
-    /// none. Where the conversation ends with a user's message, this leaves nothing.
+    /// Everything after the last rendered message of the user, or everything if there is none. If the conversation ends
+    /// with a user's message, this leaves nothing.
     Last,
 }
 
@@ -22,8 +22,8 @@ choices! {
 }
 
 options! {
-    /// Which of the tokens that the model samples are trained. The default is all of them, and each
-    /// option leaves some out: no option adds a token that the model does not sample.
+    /// Which of the tokens that the model samples are trained. The default is all of them, and each option excludes
+    /// some; no option adds a token that the model does not sample.
     ///
     /// ```
     /// use openai_harmony::chat::{Message, Role};
@@ -58,23 +58,22 @@ options! {
     /// ```
     #[derive(Debug, Clone, PartialEq, Eq, Hash)]
     pub struct LossMask {
-        /// The channels whose messages are trained; `None` for all messages, those without a channel
-        /// too.
+        /// The channels whose messages are trained; `None` for all messages, including those without a channel.
         pub channels: Option<Vec<String>>
             => with_channels(names: impl IntoIterator<Item = impl Into<String>>)
                 Some(names.into_iter().map(Into::into).collect()),
         /// Which turns are trained.
         pub turns: Turns => with_turns,
-        /// Whether headers are: channel, recipient and content type, from where sampling begins to
+        /// Whether headers are trained: channel, recipient and content type, from where sampling begins to
         /// `<|message|>`.
         pub headers: bool = true => with_headers,
-        /// Whether stop tokens are.
+        /// Whether stop tokens are trained.
         pub stop_tokens: bool = true => with_stop_tokens,
     }
 }
 
 impl LossMask {
-    /// All that the model samples.
+    /// All tokens that the model samples.
     pub fn new() -> Self {
         Self::default()
     }
@@ -86,12 +85,11 @@ impl LossMask {
 }
 
 impl Rendered {
-    /// The loss mask: a byte for each token, 1 if the model would have sampled the token and `mask`
-    /// takes it, else 0. See [`training`](crate::training) for which tokens these are.
+    /// The loss mask: a byte for each token, 1 if the model would have sampled the token and `mask` includes it, else
+    /// 0. See [`training`](crate::training) for which tokens these are.
     ///
-    /// A mask may leave nothing: check it with `contains(&1)`. `tokens` and `spans` are those that were
-    /// rendered; where a caller has changed them, so is the mask, and spans outside the tokens are
-    /// left out. Costs a write for each token.
+    /// A mask may leave nothing: check it with `contains(&1)`. It follows `tokens` and `spans`, even if a caller has
+    /// changed them; spans outside the tokens are skipped. Costs a write for each token.
     ///
     /// ```
     /// use openai_harmony::chat::{Message, Role};
@@ -117,7 +115,7 @@ impl Rendered {
         let mut bytes = vec![0; self.tokens.len()];
         let mut rule = Sampler::default();
         for (index, (span, speaker)) in self.spans.iter().zip(&self.speakers).enumerate() {
-            // Asked of each message, since what is sampled depends on the one before.
+            // Runs for every message, since what is sampled depends on the one before.
             let Some(sampled) = rule.next(&self.tokens, span, speaker) else { continue };
             if index < first_span || !mask.takes(speaker) {
                 continue;
@@ -131,8 +129,7 @@ impl Rendered {
         bytes
     }
 
-    /// The index of the first span after the last message of the user; one that only begins is
-    /// none yet.
+    /// The index of the first span after the last message of the user; a message that has only begun does not count.
     fn behind_last_user(&self) -> usize {
         let is_user = |index: &usize| {
             self.speakers[*index].role == Role::User && self.spans[*index].message.is_some()

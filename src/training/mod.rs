@@ -13,18 +13,18 @@
 //!
 //! A server renders the conversation for completion, samples until a stop token for actions
 //! (`<|return|>`, `<|call|>`), adds the tool's result or the user's next message, and renders again.
-//! The tokens that are sampled there are those of mask 1. So:
+//! Exactly the tokens sampled there have mask 1. So:
 //!
-//! * Nothing of another role is sampled, and no message that only begins, prefilled or not.
+//! * Nothing of another role is sampled, nor a message that only begins, prefilled or not.
 //! * An assistant's message is sampled after `<|start|>assistant`, which ends the prompt;
 //!   its recipient, channel and content type are the model's choice, wherever they are.
-//! * `<|start|>assistant` too is sampled after an assistant's message at whose end sampling did not
-//!   stop: one that ends with `<|end|>` and is not on `final`.
+//! * `<|start|>assistant` is sampled, too, after an assistant's message at whose end sampling did not stop: a message
+//!   that ends with `<|end|>` and is not on `final`.
 //! * The stop token is sampled, except for the `<|end|>` of an answer on `final`. The model ended it
 //!   with `<|return|>`, and whoever keeps the history wrote `<|end|>` instead.
 //!
-//! The messages that were rendered are the conversation that counts. After a message whose thoughts
-//! were dropped the tokens decide: `<|start|>assistant` right after a user's message ended a prompt.
+//! This applies to the messages that were rendered. Where thoughts were dropped after a message, the tokens decide:
+//! `<|start|>assistant` right after a user's message ended a prompt.
 //!
 //! # Inside
 //!

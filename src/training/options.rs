@@ -26,23 +26,22 @@ options! {
         pub format: RowFormat => with_format,
         /// Which of the tokens that the model samples are trained.
         pub mask: LossMask => with_mask,
-        /// Which column of a row is read as which, `("prompt", "text")`, where a data set has names of its own.
+        /// Which column of a row is read as which, `("prompt", "text")`, for data sets with their own column names.
         pub map: Vec<(String, String)>
             => with_map(names: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>)
                 names.into_iter().map(|(field, column)| (field.into(), column.into())).collect(),
-        /// What the marks of chat formats are in the text of an answer.
+        /// How marks of chat formats in the text of an answer are read.
         pub markers: Markers => with_markers,
         /// How conversations are rendered; by default as [`Turn::default_config`] has it, which is how a
         /// server renders the same conversations.
         pub config: RenderConfig = Turn::default_config() => with_config,
         /// How many examples a conversation gives.
         pub examples: ExampleUnit => with_examples,
-        /// The most tokens that an example may have.
+        /// The maximum number of tokens of an example.
         pub max_tokens: Option<usize>,
-        /// What becomes of an example with more.
+        /// What happens to an example with more.
         pub overflow: Overflow,
-        /// How many threads render, 256 at most where there are fewer cores; `None` takes as many as there
-        /// are cores.
+        /// How many threads render, at most 256 or the number of cores, whichever is larger; `None` means one per core.
         pub threads: Option<NonZeroUsize>
             => with_threads(threads: NonZeroUsize) Some(threads),
         /// The date in the system message of chat rows; none by default, so that a data set gives the
@@ -51,14 +50,14 @@ options! {
         /// The identity in the system message of chat rows; `None` writes the model's own.
         pub identity: Option<String>
             => with_identity(identity: impl Into<String>) Some(identity.into()),
-        /// The effort in the system message of chat rows without one of their own; `None` writes `medium`.
+        /// The effort in the system message of chat rows that do not set one; `None` writes `medium`.
         pub reasoning_effort: Option<ReasoningEffort>
             => with_reasoning_effort(effort: ReasoningEffort) Some(effort),
-        /// The index of the first row, where data come in parts.
+        /// The index of the first row, for data that arrive in parts.
         pub first_row: usize => with_first_row,
-        /// Whether fields that a harmony row's system content leaves out have the defaults of
-        /// [`SystemContent::new`](crate::chat::SystemContent::new), as where Python reads the JSON form;
-        /// else, as in Rust, they stay empty. Conversations are taken as they are.
+        /// Whether fields missing from a harmony row's system content get the defaults of
+        /// [`SystemContent::new`](crate::chat::SystemContent::new), as when Python reads the JSON form; otherwise, as
+        /// in Rust, they stay empty. Conversations are taken unchanged.
         pub system_defaults: bool => with_system_defaults,
     }
 }
@@ -70,13 +69,12 @@ pub enum RowFormat {
     /// Conversations of [`chat`](crate::chat) and their JSON form.
     #[default]
     Harmony,
-    /// Messages of chat completions, as data sets on hubs have them.
+    /// Messages of chat completions, in the shapes found in published data sets.
     Chat,
-    /// The same with answers that are preferred to others: `chosen` and `rejected`, each an example, after a `prompt` or
-    /// as whole conversations; or an answer and its `label`, whether it is a good one.
-    /// Of each example only the last answer is trained, and [`Batch::preferred`](super::Batch::preferred) has which
-    /// it is. An answer has what the model writes and nothing else. Where one side is left out, the other is, too; turns
-    /// are never left out of a prompt.
+    /// Preferences in the same shapes: `chosen` and `rejected`, each an example, after a `prompt` or as whole
+    /// conversations; or an answer with a `label` that tells whether it is good. Only the last answer of each example
+    /// is trained, and [`Batch::preferred`](super::Batch::preferred) tells which kind it is. An answer contains only
+    /// what the model writes. If one side is dropped, so is the other; turns are never removed from a prompt.
     Preference,
     /// Bodies of Anthropic's Messages API, the answer being the last message.
     Anthropic,
@@ -84,15 +82,16 @@ pub enum RowFormat {
     Responses,
 }
 
-/// What the marks of chat formats are in the text of an answer: `<|channel|>`, `<|im_end|>`, `<tool_call>`.
+/// How marks of chat formats in the text of an answer are read: `<|channel|>`, `<|im_end|>`, `<tool_call>`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Markers {
-    /// What another format left there. Of chat rows, messages of harmony that a text spells are read as these, and counted
-    /// in [`Batch::unused`](super::Batch::unused); any other mark is an error of the row. Code in backticks is text.
+    /// As remains of another format. In chat rows, harmony messages that a text spells are read as messages, and
+    /// counted in [`Batch::unused`](super::Batch::unused); any other mark is an error of the row. Code in backticks is
+    /// text.
     #[default]
     Checked,
-    /// Text that is trained as it is.
+    /// As text that is trained unchanged.
     Text,
 }
 
@@ -103,15 +102,15 @@ pub enum ExampleUnit {
     /// One.
     #[default]
     Conversation,
-    /// One for each turn of the assistant's: the conversation up to the turn's end, as the model sees
-    /// it there, of which the last turn is trained. A turn of which the mask leaves nothing gives none.
+    /// One for each turn of the assistant: the conversation up to the turn's end, as the model sees it there. Only its
+    /// last turn is trained. A fully masked turn yields no example.
     ///
-    /// Each example repeats what comes first, so that the tokens of a row grow with the square of its
-    /// turns; [`max_tokens`](RowOptions::max_tokens) bounds them.
+    /// Each example repeats the earlier turns, so the tokens of a row grow with the square of its turns;
+    /// [`max_tokens`](RowOptions::max_tokens) bounds them.
     Turns,
 }
 
-/// What becomes of an example with more than `max_tokens`.
+/// What happens to an example with more than `max_tokens`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Overflow {
@@ -119,12 +118,12 @@ pub enum Overflow {
     /// first that is too long.
     #[default]
     Error,
-    /// It is left out, and its row listed in [`Batch::dropped`](super::Batch::dropped).
+    /// It is dropped, and its row is listed in [`Batch::dropped`](super::Batch::dropped).
     Drop,
     /// It loses whole turns until it fits, and its row is listed in
-    /// [`Batch::truncated`](super::Batch::truncated). Where only the last turn is trained, the first
-    /// turns go, otherwise the last; messages of the system and the developer in front of the first turn
-    /// stay. One turn that does not fit by itself, however many calls it has, is an error as above.
+    /// [`Batch::truncated`](super::Batch::truncated). If only the last turn is trained, it loses the first turns,
+    /// otherwise the last; system and developer messages before the first turn stay. A single turn that does not fit,
+    /// however many calls it has, is an error as above.
     TruncateTurns,
 }
 
@@ -157,7 +156,7 @@ impl RowOptions {
         self
     }
 
-    /// The same for answers of preferences, whole.
+    /// The same for the answers of preferences, which are never shortened.
     pub(super) fn of_preferences(mut self) -> Self {
         if self.overflow == Overflow::TruncateTurns {
             self.overflow = Overflow::Error;
@@ -166,7 +165,7 @@ impl RowOptions {
         self.of_completions()
     }
 
-    /// The same for the answer to a prompt: what does not fit is left out at the beginning.
+    /// The same for the answer to a prompt: the beginning is shortened.
     pub(super) fn of_completions(mut self) -> Self {
         self.examples = ExampleUnit::Conversation;
         self.mask.turns = super::Turns::Last;

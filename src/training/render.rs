@@ -9,9 +9,8 @@ use crate::workers::Workers;
 
 /// Renders rows to tokens and loss masks on all cores.
 ///
-/// A row that cannot be read or rendered is an entry in [`Batch::errors`], as is one of which the
-/// mask leaves nothing; the others are rendered. Examples are in the order of the rows, whatever the
-/// number of threads.
+/// A row that cannot be read or rendered, or that is fully masked, is an entry in [`Batch::errors`]; the others are
+/// rendered. Examples are in the order of the rows, whatever the number of threads.
 ///
 /// ```
 /// use openai_harmony::training::{RowOptions, RowFormat, render};

@@ -5,7 +5,7 @@ use crate::render::{self, Speaker};
 use crate::span::MessageSpan;
 use crate::tokenizer::{TokenId, special};
 
-/// What is sampled of each message in turn, and whether sampling continues after it.
+/// Finds, message by message, the part that is sampled, and tracks whether sampling continues.
 #[derive(Debug, Default)]
 pub(super) struct Sampler {
     /// The model has ended a message, and nothing has stopped it yet.
@@ -13,8 +13,8 @@ pub(super) struct Sampler {
 }
 
 impl Sampler {
-    /// The span of what is sampled of the next message, without what the prompt or the server wrote of it; `None` if it
-    /// is not the model's. It is a range, since sampling runs from the end of the prompt until it stops.
+    /// The sampled span of the next message, without the part that the prompt or the server wrote; `None` if the
+    /// message is not the model's. It is one range, since sampling runs from the end of the prompt until it stops.
     pub(super) fn next(
         &mut self,
         tokens: &[TokenId],
@@ -30,7 +30,7 @@ impl Sampler {
             sampled.start = span.start.saturating_add(render::beginning_len(Role::Assistant));
         }
         let is_ended = tokens.get(span.stop) == Some(&special::END);
-        // What stood there when the model ended its answer was `<|return|>`.
+        // When the model ended its answer, it wrote `<|return|>` here.
         let is_written_over = is_ended && speaker.channel.as_deref() == Some(FINAL);
         if is_written_over {
             sampled.end = span.stop;

@@ -3,11 +3,11 @@
 /// How many bytes the tools of one rendering may be written in, and how many their references may
 /// copy.
 ///
-/// gpt-oss has a context of 131,072 tokens; this many bytes are about twice as many tokens, so what is
-/// refused could not be used.
+/// gpt-oss has a context of 131,072 tokens, and this many bytes are about twice that, so tools that are refused could
+/// not have been used.
 pub(crate) const LIMIT: usize = 1 << 20;
 
-/// What is left to the tools of one rendering.
+/// The remaining budget of one rendering's tools.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Budget {
     /// Bytes that may still be written.

@@ -11,7 +11,7 @@ pub(super) fn write_comment_as_is(out: &mut String, text: &str) {
     }
 }
 
-/// Writes each line of `text` as a comment that cannot be left: whatever any reader takes for a
+/// Writes each line of `text` as a comment from which the text cannot escape: anything that some reader takes for a
 /// line end begins a new comment line, and other control characters are escaped.
 pub(crate) fn write_comment(out: &mut impl TextSink, text: &str, indent: usize) {
     for line in lines(text) {

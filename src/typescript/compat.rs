@@ -1,9 +1,8 @@
 //! A schema as `openai-harmony` 0.0.8 writes it.
 //!
-//! The model reads these bytes, so its oddities are kept and not explained away: what is not
-//! `oneOf` and has no `type` is `any`, an object's description is written a second time before its
-//! brace, line ends and quotes inside texts are written as they are. Held by golden cases that
-//! 0.0.8 itself has written (`tests/python/oracle/tool_schemas.py`).
+//! The model reads these bytes, so 0.0.8's oddities are kept: a schema without `oneOf` and `type` is `any`, an object's
+//! description is written a second time before its brace, and line ends and quotes inside texts are not escaped.
+//! Verified by golden cases that 0.0.8 itself has written (`tests/python/oracle/tool_schemas.py`).
 
 use super::literal::{PROPERTY_INDENT, VARIANT_INDENT, write_json_as_is};
 use super::sink::TextSink as _;
@@ -96,7 +95,7 @@ fn write_string(out: &mut String, values: Array<'_>) {
     }
 }
 
-/// Writes the words between quotes, a bar between each two; `false` if there were none.
+/// Writes the words in quotes, separated by bars; `false` if there were none.
 fn write_joined<'a>(
     out: &mut String,
     words: impl Iterator<Item = &'a str>,
@@ -186,8 +185,8 @@ fn write_property_comments(out: &mut String, keywords: &Keywords<'_>, indent: us
     }
 }
 
-/// Writes each variant of a `oneOf` on a line of its own, with its comment after it. If it belongs to a property with
-/// a description, the first variant's is lost, and every variant's that is the same.
+/// Writes each variant of a `oneOf` on a line of its own, with its comment after it. If it belongs to a property with a
+/// description, the first variant's description is lost, and so is any that equals the property's.
 fn write_variants(
     out: &mut String,
     variants: Array<'_>,
@@ -217,7 +216,7 @@ fn write_variants(
     }
 }
 
-/// Writes the type and, unless its text has a `null` somewhere, that it may be null.
+/// Writes the type, and ` | null` unless its text already contains `null`.
 fn write_nullable_type(out: &mut String, keywords: &Keywords<'_>, indent: usize) {
     let start = out.len();
     write_type_of(out, keywords, indent);
@@ -226,8 +225,7 @@ fn write_nullable_type(out: &mut String, keywords: &Keywords<'_>, indent: usize)
     }
 }
 
-/// How a default is written that is a text and whose schema lists the values. Any other text is
-/// written as it is, between quotes.
+/// How to write a text default of a schema that lists its values. Any other text is written unchanged, in quotes.
 #[derive(Clone, Copy)]
 enum EnumDefault {
     /// As it is, without quotes, as in the guide's `// default: celsius`: at a property.

@@ -1,4 +1,4 @@
-//! Refusal of what is nested too deeply.
+//! Refuses schemas that are nested too deeply.
 
 use serde_json::Value;
 

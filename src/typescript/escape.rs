@@ -1,4 +1,4 @@
-//! Characters that would end a line or hide what is there.
+//! Characters that would end a line or hide text.
 
 use std::fmt::Write as _;
 
@@ -21,7 +21,7 @@ pub(super) fn escaped(text: &str, kept: impl Fn(char) -> bool) -> std::borrow::C
     out.into()
 }
 
-/// What TypeScript, Unicode or Python's `splitlines` take for a line end.
+/// The characters that TypeScript, Unicode or Python's `splitlines` treat as line ends.
 pub(crate) fn is_line_end(char: char) -> bool {
     matches!(
         char,

@@ -9,9 +9,9 @@ use super::escape::escaped;
 use super::sink::TextSink;
 use crate::json::read_number;
 
-/// Spaces by which a property's type is further in than the property.
+/// How many more spaces a property's type is indented by than the property.
 pub(super) const PROPERTY_INDENT: usize = 4;
-/// Spaces by which a variant's type is further in than the bar before it.
+/// How many more spaces a variant's type is indented by than the bar before it.
 pub(super) const VARIANT_INDENT: usize = 3;
 
 /// Writes `value` as compact JSON, its numbers as 0.0.8 writes them.
@@ -19,13 +19,13 @@ pub(crate) fn write_json_as_is(out: &mut impl TextSink, value: &impl Serialize) 
     write_formatted(out, value, AsIs);
 }
 
-/// Writes `value` as compact JSON that is one line for every reader and a TypeScript literal.
+/// Writes `value` as compact JSON that every reader sees as one line, and that is a TypeScript literal.
 pub(super) fn write_json(out: &mut impl TextSink, value: &(impl Serialize + ?Sized)) {
     write_formatted(out, value, OneLine);
 }
 
-/// Writes the name of a property: as it is if it is an identifier, else as a string. So is
-/// `abstract`, at which parsers of TypeScript expect an abstract method.
+/// Writes the name of a property: unchanged if it is an identifier, else as a string. `abstract` is written as a
+/// string, too: TypeScript parsers expect an abstract method after it.
 pub(super) fn write_property_name(out: &mut impl TextSink, name: &str) {
     if is_identifier(name) && name != "abstract" {
         out.push_str(name);
@@ -34,8 +34,8 @@ pub(super) fn write_property_name(out: &mut impl TextSink, name: &str) {
     }
 }
 
-/// Whether `name` is an identifier of ASCII characters. Others would be identifiers too, but
-/// not to every reader of TypeScript.
+/// Whether `name` is an identifier of ASCII characters. Other characters can be in identifiers too, but not for every
+/// reader of TypeScript.
 fn is_identifier(name: &str) -> bool {
     let is_part = |char: char| char.is_ascii_alphanumeric() || char == '_' || char == '$';
     name.starts_with(|first: char| !first.is_ascii_digit()) && name.chars().all(is_part)
@@ -47,7 +47,7 @@ fn write_formatted(
     formatter: impl Formatter,
 ) {
     let mut bytes = Vec::new();
-    // Neither a JSON value nor writing into memory can fail, and JSON of text is text.
+    // Serializing a JSON value into memory cannot fail, and JSON is always UTF-8.
     if value.serialize(&mut Serializer::with_formatter(&mut bytes, formatter)).is_ok() {
         out.push_str(&String::from_utf8_lossy(&bytes));
     }

@@ -1,14 +1,13 @@
 //! JSON Schema -> the TypeScript-like text in which tools are declared.
 //!
-//! A leaf: it knows neither tokens nor chat. The text is written into one string, from borrowed
-//! views of the tools.
+//! This module depends on neither tokens nor chat. It writes the text into one string, from borrowed views of the
+//! tools.
 //!
 //! * `namespace` writes a whole `# Tools` section: headings, comments, declarations.
 //! * `compat` writes a schema exactly as `openai-harmony` 0.0.8 does.
 //! * `read` makes a typed `schema` of a JSON value, `full` writes it.
-//! * `comment`, `literal` and `escape` write what others wrote so that it stays what it is.
-//! * `names`, `depth` and `budget` refuse what cannot be called, is nested too deeply, or would be
-//!   too large.
+//! * `comment`, `literal` and `escape` write texts from users so that they cannot be read as code.
+//! * `names`, `depth` and `budget` refuse tools that cannot be called, are nested too deeply, or would be too large.
 //! * `sink` is where the text goes.
 
 mod budget;
@@ -42,9 +41,8 @@ pub enum ToolSchemaStyle {
     /// `$ref` and `const` become `any`, and nothing is escaped.
     #[default]
     Compat,
-    /// The whole of JSON Schema as TypeScript, with the names of tools as they are called: no text
-    /// in a schema can end its comment, close a type or begin a declaration. The tools of one
-    /// rendering may take 1 MiB of text.
+    /// All of JSON Schema as TypeScript, with tools named as they are called: no text in a schema can end its comment,
+    /// close a type or begin a declaration. The tools of one rendering may take 1 MiB of text.
     Full,
 }
 

@@ -1,13 +1,11 @@
-//! Names of tools and namespaces, which are declared as they are: what is declared is what the
-//! model calls.
+//! Names of tools and namespaces, which are declared unchanged: the model calls what is declared.
 
 use std::collections::HashSet;
 
 use crate::error::{ErrorKind, Result};
 use crate::names;
 
-/// Characters that in TypeScript end a name and begin something that would swallow, close or
-/// double the declaration.
+/// Characters that in TypeScript end a name and begin something that would swallow, close or duplicate the declaration.
 const STRUCTURE: [char; 13] = ['=', ';', '(', ')', '[', ']', '{', '}', '<', '>', '"', '\'', '`'];
 
 /// Refuses a name that a header cannot carry, or that could end its declaration; `what` is

@@ -14,7 +14,7 @@ use super::{compat, full, names, read};
 use crate::error::{Error, ErrorKind, Result};
 use crate::json::{At, Tape};
 
-/// A namespace to be written.
+/// A namespace to write.
 pub struct Namespace<'a> {
     /// Its name, which need not be the key that it is sorted by.
     pub name: &'a str,
@@ -24,7 +24,7 @@ pub struct Namespace<'a> {
     pub tools: Vec<Tool<'a>>,
 }
 
-/// A tool to be written.
+/// A tool to write.
 #[derive(Debug, Clone, Copy)]
 pub struct Tool<'a> {
     /// Its name within the namespace.
@@ -56,9 +56,8 @@ impl<'a> Parameters<'a> {
 ///
 /// # Errors
 ///
-/// [`ErrorKind::InvalidSchema`](crate::ErrorKind::InvalidSchema) names the tool whose schema
-/// cannot be written, whose name cannot be called, or with which `budget` is spent. What has been
-/// written until then stays in `out`.
+/// [`ErrorKind::InvalidSchema`](crate::ErrorKind::InvalidSchema) names the tool whose schema cannot be written, whose
+/// name cannot be called, or that exceeds `budget`. Text written before the error stays in `out`.
 pub(crate) fn write_tool_section<'a>(
     out: &mut String,
     namespaces: impl IntoIterator<Item = Namespace<'a>>,
@@ -121,8 +120,8 @@ fn write_compat_tool(out: &mut String, tool: &Tool<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Writes a namespace that is one valid declaration with one `type` per tool, whatever the texts,
-/// except for its names: they are declared as they are called.
+/// Writes a namespace as one valid declaration with one `type` per tool, whatever its texts contain; names are declared
+/// as they are called, valid or not.
 fn write_full(out: &mut String, namespace: Namespace<'_>, budget: &mut Budget) -> Result<()> {
     let Namespace { name, description, tools } = namespace;
     names::check("namespace", name)?;
@@ -146,7 +145,7 @@ fn write_full(out: &mut String, namespace: Namespace<'_>, budget: &mut Budget) -
     within_budget(&out, name)
 }
 
-/// Refuses `name`, with which more was to be written than the tools of a rendering may take.
+/// Refuses `name`, the tool that exceeds the limit of a rendering's tools.
 fn within_budget(out: &Limited<'_>, name: &str) -> Result<()> {
     if out.is_over() {
         let reason = "with it, the tools of the rendering take more than";
@@ -155,8 +154,8 @@ fn within_budget(out: &Limited<'_>, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// Plain text, as the guide has it for `python`, unless it could be read as code: nothing can be
-/// declared without a brace or an equals sign, and no section begun without a `#`.
+/// Plain text, as the guide writes it for `python`, unless it could be read as code: a declaration needs a brace or an
+/// equals sign, and a section begins with `#`.
 fn write_full_prose(out: &mut Limited<'_>, description: &str) {
     let mut text = String::new();
     if description.contains(['{', '}', '=', '#']) {
@@ -188,7 +187,7 @@ fn write_full_tool(out: &mut Limited<'_>, tool: &Tool<'_>, copied: &mut usize) -
     Ok(())
 }
 
-/// The schema of a tool's parameters, without what the tool itself has already.
+/// The schema of a tool's parameters, without text that the tool itself has already.
 fn read_parameters<'a>(
     tool: &Tool<'_>,
     parameters: &'a Value,

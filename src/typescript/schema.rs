@@ -1,4 +1,4 @@
-//! A schema in TypeScript's terms: a type, and what only comments can express.
+//! A schema in TypeScript's terms: a type, and notes that only comments can express.
 
 use std::collections::HashSet;
 
@@ -11,7 +11,7 @@ pub(super) struct Schema<'a> {
     pub(super) notes: Notes<'a>,
 }
 
-/// What TypeScript can express.
+/// A type that TypeScript can express.
 #[derive(Debug, PartialEq)]
 pub(super) enum Shape<'a> {
     /// A type with a name: `any`, `never`, `string`, `number`, `boolean`, `null`, `Array<any>`.
@@ -21,7 +21,7 @@ pub(super) enum Shape<'a> {
     Array(Box<Schema<'a>>),
     Tuple(Tuple<'a>),
     Object(ObjectType<'a>),
-    /// At least two types, of which one applies.
+    /// At least two types, one of which applies.
     Union(Vec<Schema<'a>>),
     /// At least two types, all of which apply.
     Intersection(Vec<Schema<'a>>),
@@ -33,7 +33,7 @@ pub(super) struct Tuple<'a> {
     pub(super) elements: Vec<Schema<'a>>,
     /// How many of the elements must be there.
     pub(super) required: usize,
-    /// The type of what follows the elements, if anything may.
+    /// The type of further elements, if there may be any.
     pub(super) rest: Option<Box<Schema<'a>>>,
 }
 
@@ -52,7 +52,7 @@ pub(super) struct Property<'a> {
     pub(super) schema: Schema<'a>,
 }
 
-/// What the comments of a type contain.
+/// The content of a type's comments.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Notes<'a> {
     pub(super) title: Option<&'a str>,
@@ -97,7 +97,7 @@ impl Schema<'_> {
         matches!(self.shape, Shape::Named("null") | Shape::Literal(Value::Null))
     }
 
-    /// Whether `null` is one of the types of which one applies.
+    /// Whether the type is a union with `null`.
     pub(super) fn allows_null(&self) -> bool {
         match &self.shape {
             Shape::Union(variants) => variants.iter().any(Self::is_null),
@@ -138,7 +138,7 @@ impl<'a> From<Shape<'a>> for Schema<'a> {
 }
 
 impl ObjectType<'_> {
-    /// Whether nothing is known of it but that it is an object.
+    /// Whether it is known only to be an object.
     pub(super) fn is_any(&self) -> bool {
         self.fields.is_empty() && self.rest.as_ref().is_some_and(|rest| rest.is_any())
     }
@@ -159,8 +159,8 @@ impl Shape<'_> {
 }
 
 impl Notes<'_> {
-    /// Whether there is nothing that is worth a line. That a number is an `integer` is written only
-    /// where there is a comment line anyway: otherwise every list of integers would need lines.
+    /// Whether nothing is worth a comment line. That a number is an `integer` is written only if there is a comment
+    /// line anyway: otherwise every list of integers would need several lines.
     pub(super) fn are_silent(&self) -> bool {
         self.title.is_none()
             && self.descriptions.is_empty()
@@ -178,7 +178,7 @@ impl Notes<'_> {
         self.add(other);
     }
 
-    /// Adds the notes of `other`, its descriptions after those that are there.
+    /// Adds the notes of `other`, its descriptions after the existing ones.
     pub(super) fn add(&mut self, other: Self) {
         self.title = self.title.or(other.title);
         self.descriptions.extend(other.descriptions);

@@ -1,6 +1,6 @@
 //! Where text is written: a string, or a string with a limit.
 
-/// What text is written into.
+/// A destination for text.
 pub(crate) trait TextSink {
     /// Adds `text` at the end.
     fn push_str(&mut self, text: &str);
@@ -30,8 +30,8 @@ impl TextSink for String {
     }
 }
 
-/// A string, and how many bytes may still be written into it. What goes beyond is dropped, so a
-/// text is complete unless [`Self::is_over`].
+/// A string, and how many more bytes may be written into it. Text beyond the limit is dropped, so the text is complete
+/// unless [`Self::is_over`].
 pub(super) struct Limited<'a> {
     out: &'a mut String,
     left: &'a mut usize,
@@ -43,7 +43,7 @@ impl<'a> Limited<'a> {
         Self { out, left, is_over: false }
     }
 
-    /// Whether more was wanted than allowed.
+    /// Whether text exceeded the limit.
     pub(super) fn is_over(&self) -> bool {
         self.is_over
     }

@@ -341,7 +341,7 @@ fn a_choice_of_no_tool_is_an_error() {
     assert!(text.contains("tool_choice.mode: unknown mode \"Required\" (known: auto, required)"));
     let nothing = json!({"type": "allowed_tools", "mode": "required", "tools": []});
     let text = error(RESPONSES, json!({"input": "A", "tool_choice": nothing})).to_string();
-    assert!(text.contains("tool_choice.tools: a call is required, and no tool is allowed"));
+    assert!(text.contains("tool_choice.tools: a call is required, but no tool is allowed"));
     let none = turn(CHAT, json!({"messages": [], "tool_choice": "required"}));
     assert_eq!(none.tool_choice, ToolChoice::Auto);
 }

@@ -66,7 +66,7 @@ fn lists_have_bounds() {
         json!({"chat_request": {"messages": []}, "generate_response": response})
     };
     says(CHAT, choices(16_384), "choices[0]: expected an object");
-    says(CHAT, choices(16_385), "16385 choices, at most 16384 are taken");
+    says(CHAT, choices(16_385), "16385 choices, at most 16384 are allowed");
     let answers = |count| json!({"generate_responses": vec![Value::Null; count]});
     says(TEXTS, answers(0), "0 answers, expected 1 to 16384");
     says(TEXTS, answers(16_384), "generate_responses[0]: expected an object");

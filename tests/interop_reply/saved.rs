@@ -440,7 +440,10 @@ fn other_bytes_are_refused() {
             .starts_with("not a saved reply: invalid value")
     );
     let responses = turn(RESPONSES, &plain_of(RESPONSES));
-    assert_eq!(reason(&responses, &saved), "it is of chat_completions, the turn of responses");
+    assert_eq!(
+        reason(&responses, &saved),
+        "it was saved by a chat_completions reply, but the turn is responses"
+    );
     for end in 0..saved.len() {
         assert!(
             Reply::from_bytes(&chat, &encoding(), &saved[..end], ReplyOptions::default()).is_err()

@@ -151,7 +151,7 @@ def test_a_null_in_a_struct_is_a_field_left_out():
         (
             lambda: pa.table({"messages": [[{"content": datetime.datetime(2025, 1, 1)}]]}),
             "messages[0].content",
-            "expected what JSON can hold, got Arrow's Timestamp(µs)",
+            "expected a value that JSON can hold, got Arrow's Timestamp(µs)",
         ),
     ],
 )
@@ -191,7 +191,7 @@ def test_bytes_say_what_to_do(kind):
     rows = pa.table({"messages": pa.array([b"\x80\x04."], kind), "id": [b"x"]})
     [error] = [str(error) for _, error in render(rows, format="chat").errors]
     assert error.startswith(
-        "Invalid row: messages: expected what JSON can hold, got bytes (Arrow's "
+        "Invalid row: messages: expected a value that JSON can hold, got bytes (Arrow's "
     )
     assert error.endswith("write the column as JSON texts or as structs")
 

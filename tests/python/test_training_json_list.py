@@ -57,6 +57,6 @@ def test_a_list_in_a_file_of_lines_is_said(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"in.jsonl: this is one JSON list, .*: name it .json$"):
         write_dataset([str(path)], str(tmp_path / "out"), format="chat")
     path.write_text(json.dumps(rows))
-    said = r"Invalid row: a list of rows; each has to be a row of its own"
+    said = r"Invalid row: a list of rows; pass each as its own row"
     with pytest.raises(Exception, match=said):
         write_dataset([str(path)], str(tmp_path / "out"), format="chat")

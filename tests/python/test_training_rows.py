@@ -340,7 +340,7 @@ class TestColumns:
         for rows in ([row], [json.dumps(row)], pa.Table.from_pylist([row])):
             [(_, error)] = render(rows, format="chat").errors
             assert str(error).endswith(
-                "the row has ask, reply, score: `map` says which column is which"
+                "the row has ask, reply, score: name the columns with `map`"
             )
 
     def test_images_are_refused_and_none_are_not(self) -> None:

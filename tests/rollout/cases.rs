@@ -174,7 +174,7 @@ fn what_cannot_go_on_is_refused() {
             &good,
             tokens(answer),
             vec![assistant("final", "5")],
-            "messages[0]: is the assistant's, whose messages are sampled",
+            "messages[0]: is a message of the assistant, which must be sampled",
         ),
     ];
     for (prompt, sampled, messages, expected) in cases {

@@ -183,7 +183,7 @@ fn flags_that_are_neither_are_errors() {
     for (flag, said) in [
         (json!({"loss": 0.5}), "loss: expected true, false, 0 or 1, got 0.5"),
         (json!({"trainable": "no"}), "trainable: expected true, false, 0 or 1, got \"no\""),
-        (json!({"weight": 1, "train": false}), "train: says the opposite of `weight`"),
+        (json!({"weight": 1, "train": false}), "train: contradicts `weight`"),
     ] {
         let mut answer = json!({"role": "assistant", "content": "Hi"});
         answer.as_object_mut().unwrap().extend(flag.as_object().unwrap().clone());

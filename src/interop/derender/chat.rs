@@ -69,7 +69,7 @@ pub(super) fn read_choices<'v>(
     let list = generated.required("choices")?;
     let given = list.items()?.count();
     if given > MOST_CHOICES {
-        return Err(list.invalid(format!("{given} choices, at most {MOST_CHOICES} are taken")));
+        return Err(list.invalid(format!("{given} choices, at most {MOST_CHOICES} are allowed")));
     }
     if let Some(prompt) = generated.get("prompt_logprobs") {
         check_context(&prompt, prompt.items()?.count(), options)?;

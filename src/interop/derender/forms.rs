@@ -103,7 +103,7 @@ pub(super) fn item_ids(item: &BodyField<'_, '_>, most: usize) -> Result<Option<V
 fn list_of_ids(list: &BodyField<'_, '_>, most: usize) -> Result<Vec<TokenId>> {
     let given = list.items()?.count();
     if given > most {
-        return Err(list.invalid(format!("{given} ids, at most {most} are taken")));
+        return Err(list.invalid(format!("{given} ids, at most {most} are allowed")));
     }
     list.items()?.map(|id| token_id(&id)).collect()
 }

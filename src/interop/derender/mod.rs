@@ -172,9 +172,8 @@ fn check_context(
 ) -> Result<()> {
     let most = options.context;
     if tokens > most {
-        let reason = format!(
-            "prompt, earlier and new tokens are {tokens}, more than the {most} of the context"
-        );
+        let reason =
+            format!("{tokens} prompt, earlier and new tokens exceed the context of {most}");
         return Err(field.invalid(reason));
     }
     Ok(())

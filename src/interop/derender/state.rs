@@ -73,8 +73,9 @@ impl StreamState {
             && own.tokens != tokens.len()
         {
             let (theirs, ours) = (tokens.len(), own.tokens);
-            let reason =
-                format!("of {ours} tokens, output_token_ids has {theirs}: mixed up states");
+            let reason = format!(
+                "for {ours} tokens, but output_token_ids has {theirs}: two states were mixed up"
+            );
             return Err(state.required("harmony")?.invalid(reason));
         }
         let made = Self {
@@ -93,7 +94,7 @@ impl StreamState {
         };
         let Self { prefix_offset, read_offset, prev_tokens, .. } = &made;
         if prefix_offset > read_offset || *read_offset > prev_tokens.len() {
-            return Err(field.invalid("the offsets are not in prev_tokens"));
+            return Err(field.invalid("the offsets lie outside prev_tokens"));
         }
         Ok(made)
     }

@@ -262,7 +262,7 @@ pub(super) fn chunk(
     let wanted = Wanted::read(body, encoding, options)?;
     if !wanted.stop.is_empty() {
         let field = body.required("completion_request")?;
-        let text = "stop: a text that was sent cannot be cut: leave stop strings to the engine";
+        let text = "stop: text already sent cannot be cut; leave stop strings to the engine";
         return Err(field.invalid(text));
     }
     let mut state = StreamState::read(body, options.context)?;

@@ -57,7 +57,7 @@ pub struct EngineFault {
     /// The HTTP status for the client: 400 for a request that the engine refused, 429 if it is busy, 502 if it failed,
     /// 503 if it reports that it is unavailable.
     pub status: u16,
-    /// What the engine did, as the rest of a sentence about it: `sends what is not JSON: "x"`.
+    /// What the engine did, as the rest of a sentence about it: `sends data that is not JSON: "x"`.
     pub what: String,
 }
 
@@ -155,13 +155,14 @@ impl EngineReader {
         if data.is_empty() || sampled.reason.is_some() {
             return Ok(());
         }
-        let not_json = || EngineFault::sends("what is not JSON", &String::from_utf8_lossy(data));
+        let not_json =
+            || EngineFault::sends("data that is not JSON", &String::from_utf8_lossy(data));
         let text = std::str::from_utf8(data).map_err(|_| not_json())?;
         let mut tape = Tape::default();
         let index = tape.parse(text, NotNumbers::Taken).map_err(|_| not_json())?;
         let event = tape.at(index);
         if event.as_object().is_none() {
-            return Err(EngineFault::sends("what is not an event", text));
+            return Err(EngineFault::sends("data that is not an event", text));
         }
         if let Some(error) = event.get("error").filter(|error| is_something(*error)) {
             return Err(said(error));
@@ -250,5 +251,5 @@ fn ids(at: Option<At<'_>>) -> Fault<Vec<TokenId>> {
         _ => None,
     };
     let ids = at.as_array().and_then(|items| items.iter().map(id).collect());
-    ids.ok_or_else(|| EngineFault::sends("what are not token ids", &at.to_json()))
+    ids.ok_or_else(|| EngineFault::sends("values that are not token ids", &at.to_json()))
 }

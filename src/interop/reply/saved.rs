@@ -107,14 +107,14 @@ impl Reply {
     ) -> Result<Self> {
         let saved: SavedReply = read(saved, "reply", VERSION)?;
         if (saved.id.as_str(), saved.index) != (id, index) {
-            return Err(invalid("it is of another answer or choice"));
+            return Err(invalid("it belongs to another answer or choice"));
         }
         if !matches!(saved.fed, Fed::Checkpoint(_)) {
             return Err(invalid("it is not a checkpoint"));
         }
         let reply = Self::from_saved(turn, encoding, saved, ReplyOptions::default())?;
         if reply.parser.fed_count() != tokens {
-            return Err(invalid("it is of another number of tokens"));
+            return Err(invalid("it was made after a different number of tokens"));
         }
         Ok(reply)
     }
@@ -127,7 +127,10 @@ impl Reply {
     ) -> Result<Self> {
         let dialect = turn.dialect.as_str();
         if saved.dialect != dialect {
-            return Err(invalid(format!("it is of {}, the turn of {dialect}", saved.dialect)));
+            return Err(invalid(format!(
+                "it was saved by a {} reply, but the turn is {dialect}",
+                saved.dialect
+            )));
         }
         let options = ReplyOptions {
             model: saved.model,
@@ -150,7 +153,7 @@ impl Reply {
             Fed::Checkpoint(checkpoint) => reply.resume(*checkpoint)?,
         }
         if saved.end.is_none() && saved.failure.is_some() {
-            return Err(invalid("it failed, and did not end"));
+            return Err(invalid("it has a failure but no end"));
         }
         if let Some((reason, stop_sequence, durations)) = saved.end {
             let message = saved.failure.as_deref().unwrap_or_default();
@@ -182,7 +185,7 @@ impl Reply {
             return Err(invalid("`cuts` does not add up to the number of tokens"));
         }
         if logprobs.is_some_and(|logprobs| logprobs.len() != tokens.len()) {
-            return Err(invalid("its log-probabilities are not those of its tokens"));
+            return Err(invalid("`logprobs` does not fit the number of tokens"));
         }
         for &cut in cuts {
             let (fed, rest) = tokens.split_at(cut);

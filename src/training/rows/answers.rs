@@ -1,4 +1,4 @@
-//! What the model would be trained to write -> what the row means by it, or an error.
+//! The text that a row would train the model to write -> its meaning, or an error.
 
 use std::borrow::Cow;
 
@@ -7,11 +7,11 @@ use crate::HarmonyEncoding;
 use crate::chat::{ANALYSIS, CHANNELS, COMMENTARY, Content, FINAL, Message, Role};
 use crate::parse::ParserOptions;
 
-/// Whether a text has a role and a channel in one word, as where it lost its special tokens:
+/// Whether a text has a role and a channel in one word, as after the loss of its special tokens:
 /// `analysisI must add.assistantfinal4`.
 fn is_stripped(text: &str) -> bool {
     let role = Role::Assistant.as_str();
-    // Whether a text has a word is found several times faster than where.
+    // Finding whether a text has a word is several times faster than finding where.
     if !text.contains(role) {
         return false;
     }
@@ -19,17 +19,17 @@ fn is_stripped(text: &str) -> bool {
     roles.any(|rest| CHANNELS.iter().any(|channel| rest.starts_with(channel)))
 }
 
-/// What becomes of a message.
+/// What a message becomes.
 pub(super) enum Read {
-    /// It is one.
+    /// It stays a message.
     AsItIs,
-    /// It says nothing.
+    /// It is empty.
     Nothing,
-    /// Its text spells these.
+    /// The messages that its text spells.
     Spelled(Vec<Message>),
 }
 
-/// Reads a message of the assistant's; the error says what its text has that no answer has.
+/// Reads a message of the assistant; the error names what its text has that no answer has.
 pub(super) fn read(message: &Message, encoding: HarmonyEncoding) -> Result<Read, String> {
     if message.author.role != Role::Assistant || message.recipient.is_some() {
         return Ok(Read::AsItIs);
@@ -55,7 +55,7 @@ pub(super) fn read(message: &Message, encoding: HarmonyEncoding) -> Result<Read,
     Ok(Read::Spelled(spelled))
 }
 
-/// The text of a message of the assistant's that is nobody else's.
+/// The text of an assistant's message, without parts of other formats.
 pub(super) fn check(text: &str) -> Result<(), String> {
     let is_capital = |rest: &str| rest.starts_with(|c: char| c.is_uppercase());
     if text.strip_prefix(ANALYSIS).is_some_and(is_capital) {
@@ -63,14 +63,14 @@ pub(super) fn check(text: &str) -> Result<(), String> {
     }
     match markers::first(text) {
         Some(mark) => Err(format!(
-            "has {mark}, a mark of a chat format; remove it, or render with markers=\"text\" if it is meant"
+            "has {mark}, a mark of a chat format; remove it, or render with markers=\"text\" if it is intended"
         )),
         None => Ok(()),
     }
 }
 
-/// Refuses what the text of a message cannot spell: messages of others, and an answer where one with calls has a
-/// preamble.
+/// Refuses messages that a text cannot spell: those of others, and an answer in a message with calls, where a preamble
+/// belongs.
 fn check_spelled(spelled: &Message, within: &Message) -> Result<(), String> {
     let channel = spelled.channel.as_deref();
     let is_own = spelled.author.role == Role::Assistant;

@@ -8,7 +8,7 @@ use crate::interop::{BodyField, Dialect, Json, ReadOptions};
 use crate::path::Path;
 use crate::training::RowOptions;
 
-/// Reads a row as a body of the API, of which the last message is whole.
+/// Reads a row as a body of the API whose last message is complete.
 pub(super) fn read(
     row: &Json,
     dialect: Dialect,
@@ -22,10 +22,10 @@ pub(super) fn read(
     request.continue_last = false;
     let mut turn = request.into_turn()?;
     if turn.prefill.is_some() {
-        return Err(invalid(Path::default(), "a row to train on is complete"));
+        return Err(invalid(Path::default(), "a row to train on must be complete"));
     }
     let trained = trained(row, dialect)?;
-    // Other columns are the data set's own: ids, sources, scores.
+    // Other columns belong to the data set: ids, sources, scores.
     turn.unused.retain(|unused| {
         unused.path.name().is_none_or(|column| dialect.reads(column))
             && !unused.path.last_name().is_some_and(loss::is_flag)

@@ -19,11 +19,11 @@ use crate::training::examples::ExampleMaker;
 use crate::training::{Batch, RowOptions};
 use crate::workers::Workers;
 
-/// As [`render`](crate::training::render), of the items of an Arrow array: JSON texts, or structs.
+/// Like [`render`](crate::training::render), for the items of an Arrow array: JSON texts, or structs.
 ///
-/// Of a struct, only the columns that the model reads are read: `messages`, `tools` and the
-/// others that a JSON row may have. Each may hold the JSON text of its value instead. A null inside a
-/// struct counts as missing: Arrow knows no other way to leave out a field that other rows have.
+/// Only the columns of a struct that matter to the model are read: `messages`, `tools` and the others that a JSON row
+/// may have. Each may hold the JSON text of its value instead. A null inside a struct counts as missing: Arrow knows no
+/// other way to leave out a field that other rows have.
 ///
 /// The array must be valid. Those that arrow-rs builds are; check one from elsewhere with
 /// `array.to_data().validate_full()`.
@@ -45,7 +45,7 @@ pub fn render_array(encoding: &HarmonyEncoding, rows: &dyn Array, options: &RowO
     Batch::joined(render_array_on(&workers, &maker, rows, options.first_row))
 }
 
-/// [`render_array`] by what is there already.
+/// [`render_array`] with a given renderer.
 pub fn render_array_on(
     workers: &Workers,
     maker: &ExampleMaker<'_>,
@@ -70,8 +70,8 @@ fn row<'r>(rows: &'r dyn Array, at: usize, options: &RowOptions) -> Result<Row<'
     Ok(Row::Json(Json::new(tape)))
 }
 
-/// Writes the columns of a row. Of those that are not read there is the name only, for errors that list it; of images
-/// and the like, whether there are any; and a NaN is null, as in pandas.
+/// Writes the columns of a row. A column that is not read only leaves its name, for errors that list it; images and the
+/// like leave only whether there are any; a NaN becomes null, as in pandas.
 fn row_fields(
     tape: &mut Tape,
     columns: &StructArray,
@@ -116,8 +116,8 @@ fn fields(tape: &mut Tape, columns: &StructArray, at: usize) -> Result<()> {
     Ok(())
 }
 
-/// Writes a value of a column, or of the items of one. A column that is marked as JSON, as Hugging Face's
-/// `datasets` marks objects with different fields, has the JSON text of the value.
+/// Writes a value of a column, or of the items of one. A column marked as JSON, which Hugging Face's `datasets` uses
+/// for objects with different fields, contains the value's JSON text.
 fn of_field(tape: &mut Tape, field: &Field, array: &dyn Array, at: usize) -> Result<()> {
     let is_json = field.extension_type_name() == Some("arrow.json");
     match text(array, at).filter(|_| is_json) {
@@ -164,11 +164,15 @@ fn nested(tape: &mut Tape, array: &dyn Array, at: usize) -> Result<()> {
         },
         other if other.is_binary() => {
             return Err(invalid(format!(
-                "expected what JSON can hold, got bytes (Arrow's {other}), as which Ray and others keep \
+                "expected a value that JSON can hold, got bytes (Arrow's {other}), as which Ray and others keep \
                  pickled objects; write the column as JSON texts or as structs"
             )));
         }
-        other => return Err(invalid(format!("expected what JSON can hold, got Arrow's {other}"))),
+        other => {
+            return Err(invalid(format!(
+                "expected a value that JSON can hold, got Arrow's {other}"
+            )));
+        }
     }
     Ok(())
 }
@@ -189,7 +193,7 @@ fn text(array: &dyn Array, at: usize) -> Option<&str> {
     })
 }
 
-/// Where a dictionary has the value of an item.
+/// The index of an item's value in a dictionary.
 fn entry_of(array: &dyn Array, at: usize) -> Option<(&dyn Array, usize)> {
     let dictionary = array.as_any_dictionary_opt()?;
     let key = usize::try_from(whole(dictionary.keys(), at)?).ok()?;
@@ -246,7 +250,7 @@ fn entries(tape: &mut Tape, map: &StructArray) -> Result<()> {
     Ok(())
 }
 
-/// What is wrong here; where it is is added on the way out.
+/// What is wrong here; the path is added on the way out.
 fn invalid(reason: impl Into<Reason>) -> Error {
     super::invalid(Path::default(), reason)
 }

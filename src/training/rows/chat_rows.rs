@@ -1,4 +1,4 @@
-//! Chat messages in the shapes that data sets on hubs have -> a conversation, by the reader of chat completions.
+//! Chat messages in the shapes of published data sets -> a conversation, by the reader of chat completions.
 
 use super::columns::{
     Columns, IDENTITY, LABELS, PAIRS, SETTINGS, TEMPLATE, TOOLS, is_of_preferences,
@@ -41,13 +41,13 @@ pub(super) fn read_preference(
     sides.into_iter().map(read).collect()
 }
 
-/// Refuses rows whose messages are the prompt of two answers, since its earlier answers would be trained and nothing else,
-/// and those whose label says that the answer is a bad one.
+/// Refuses rows whose messages are the prompt of two answers, since only the prompt's earlier answers would be trained,
+/// and rows whose label marks the answer as bad.
 fn refuse_preferences(columns: &Columns<'_, '_>) -> Result<()> {
     if !columns.may_have(is_of_preferences) {
         return Ok(());
     }
-    // Numbers under the common name are mostly classes.
+    // Numbers in a column `label` are mostly classes.
     let is_bad = |key, label: &BodyField<'_, '_>| {
         let is_flag = key != LABELS[0] || matches!(label.value(), Value::Bool(_));
         is_flag && read_flag(label).is_ok_and(|is_good| !is_good)
@@ -64,7 +64,7 @@ fn refuse_preferences(columns: &Columns<'_, '_>) -> Result<()> {
     };
     let ends_with_answer = |list: &BodyField<'_, '_>| {
         let last = list.at().as_array().and_then(|messages| messages.iter().last());
-        // A pair of ms-swift's, which names no author, ends with its answer.
+        // A pair in ms-swift's format, which names no author, ends with its answer.
         last.is_some_and(|last| speaker_of(last).is_none_or(Speaker::is_own))
     };
     let is_answered = match columns.messages() {
@@ -87,7 +87,7 @@ fn sides(columns: &Columns<'_, '_>) -> Result<Vec<(Answer, bool)>> {
     if let Some(pair) = PAIRS.into_iter().find(|(chosen, _)| has(chosen)) {
         return Ok(column(pair));
     }
-    // ms-swift's rows have the preferred answer in the messages, or as the answer to a question.
+    // Rows of ms-swift have the preferred answer in the messages, or as the answer to a question.
     for rejected in [Answer::Column("rejected_messages"), Answer::Replacing("rejected_response")] {
         let (Answer::Column(key) | Answer::Replacing(key)) = rejected else { continue };
         if has(key) {
@@ -104,7 +104,7 @@ fn sides(columns: &Columns<'_, '_>) -> Result<Vec<(Answer, bool)>> {
     Ok(vec![(Answer::Own, read_flag(&label)?)])
 }
 
-/// Reads a row; of preferences this answer.
+/// Reads a row; from preferences, this answer.
 fn read_side(
     row: &BodyField<'_, '_>,
     options: &RowOptions,
@@ -120,7 +120,7 @@ fn read_side(
     let template = template.as_ref().map(Parsed::field).transpose()?;
     let template = template.filter(|template| !template.is_null());
     let template = template.as_ref().map(BodyField::object).transpose()?;
-    // OpenAI's rows of preferences have the request as an object.
+    // OpenAI's preference rows have the request as an object.
     let input = columns.get("input");
     let input = input.as_ref().and_then(|input| input.object().ok());
     let take = |key: &'static str| {
@@ -146,7 +146,7 @@ fn read_side(
     read_settings(setting, &mut request)?;
     let turn = request.into_turn()?;
     if turn.prefill.is_some() {
-        let reason = "a row to train on is complete; only a prompt is continued";
+        let reason = "a row to train on must be complete; only a prompt is continued";
         return Err(invalid(conversation.last_path().then("prefix"), reason));
     }
     let is_untrained = |number| conversation.is_untrained(number);
@@ -187,7 +187,7 @@ fn read_tools(
     Ok(())
 }
 
-/// Writes a tool, or the function within one.
+/// Writes a tool or the function within it.
 fn write_tool(tape: &mut Tape, tool: &BodyField<'_, '_>, notes: &mut Vec<String>) -> Result<()> {
     let Ok(members) = tool.object() else {
         tape.copy(tool.at());
@@ -217,12 +217,12 @@ fn write_tool(tape: &mut Tape, tool: &BodyField<'_, '_>, notes: &mut Vec<String>
     Ok(())
 }
 
-/// Whether a value is an empty text, which some tables have where others have null.
+/// Whether a value is an empty text, which some tables use for null.
 fn is_blank(field: &BodyField<'_, '_>) -> bool {
     field.at().as_str().is_some_and(|text| text.trim().is_empty())
 }
 
-/// Whether a column is the setting that it is named as. Data sets call what a model thought `reasoning`, too.
+/// Whether a column is the setting of that name. Data sets also call a model's thoughts `reasoning`.
 fn is_setting(key: &str, field: &BodyField<'_, '_>) -> bool {
     key != "reasoning" || field.at().get("effort").is_some()
 }

@@ -14,8 +14,8 @@ const MESSAGES: [&str; 3] = ["messages", "conversations", "conversation"];
 /// A question that is a text: TRL's, Alpaca's, and those of question and answer. [`INPUT`] goes with an instruction.
 const QUESTIONS: [&str; 6] = ["prompt", "instruction", "question", "query", "problem", INPUT];
 
-/// What an instruction is about; or a question by itself; or, in rows of preferences of the
-/// API, an object with the messages and the tools.
+/// The input of an instruction; or a question by itself; or, in preference rows of OpenAI's API, an object with the
+/// messages and the tools.
 const INPUT: &str = "input";
 
 /// The answer to a question.
@@ -25,25 +25,25 @@ const ANSWERS: [&str; 8] =
 /// The answer that is a list of calls, in xLAM's rows.
 pub(super) const CALLS: &str = "answers";
 
-/// A prompt for the system.
+/// The system prompt.
 const SYSTEM: [&str; 2] = ["system", "system_prompt"];
 
 /// Earlier questions and answers, in pairs.
 pub(super) const HISTORY: &str = "history";
 
-/// What else the model reads. Other columns are the data set's own: ids, sources, scores.
+/// The other columns that matter to the model. Columns not listed belong to the data set: ids, sources, scores.
 pub(super) const SETTINGS: [&str; 4] =
     ["reasoning_effort", "reasoning", "response_format", "functions"];
 pub(super) const TOOLS: &str = "tools";
 pub(super) const IDENTITY: &str = "model_identity";
 
-/// What TRL passes to a chat template.
+/// TRL's arguments of a chat template.
 pub(super) const TEMPLATE: &str = "chat_template_kwargs";
 
-/// What no message of harmony can have.
+/// Columns with content that harmony messages cannot have.
 const MEDIA: [&str; 6] = ["images", "image", "videos", "video", "audios", "audio"];
 
-/// Two answers of which the first is preferred, as TRL, LLaMA-Factory, Argilla and the API's fine-tuning call them.
+/// Two answers, the first of which is preferred, by the names of TRL, LLaMA-Factory, Argilla and OpenAI's fine-tuning.
 pub(super) const PAIRS: [(&str, &str); 4] = [
     ("chosen", "rejected"),
     ("chosen_messages", "rejected_messages"),
@@ -51,23 +51,23 @@ pub(super) const PAIRS: [(&str, &str); 4] = [
     ("preferred_output", "non_preferred_output"),
 ];
 
-/// Whether an answer is a good one: TRL's and ms-swift's; LLaMA-Factory's.
+/// Whether an answer is good: TRL's and ms-swift's name, and LLaMA-Factory's.
 pub(super) const LABELS: [&str; 2] = ["label", "kto_tag"];
 
-/// Whether rows of chats and of preferences have a column of this name read.
+/// Whether a column of this name is read in chat rows and preference rows.
 pub(super) fn is_read(name: &str) -> bool {
     let named = [HISTORY, TOOLS, IDENTITY, TEMPLATE];
     let lists = [&MESSAGES[..], &QUESTIONS, &ANSWERS, &SYSTEM, &SETTINGS, &named, &MEDIA];
     lists.iter().any(|names| names.contains(&name)) || is_of_preferences(name)
 }
 
-/// The same of those that only rows of preferences have.
+/// The same for columns that only preference rows have.
 pub(super) fn is_of_preferences(name: &str) -> bool {
     LABELS.contains(&name)
         || PAIRS.iter().any(|(chosen, rejected)| [*chosen, *rejected].contains(&name))
 }
 
-/// Refuses to read a column as what no row has: a misspelt name would be ignored.
+/// Refuses to read a column as a field that no row has: a misspelt name would be ignored.
 ///
 /// # Errors
 ///
@@ -93,20 +93,20 @@ pub(super) fn has_messages(fields: json::Object<'_>) -> bool {
     MESSAGES.iter().chain(&QUESTIONS[..1]).any(|key| fields.get(key).is_some())
 }
 
-/// Whether a column holds images, sounds or films, of which only whether there are any is of use.
+/// Whether a column contains images, sounds or films; only whether there are any matters.
 pub fn is_media(name: &str) -> bool {
     MEDIA.contains(&name)
 }
 
-/// A question, and what a row calls it.
+/// A question, and its name in the row.
 pub(super) struct Question<'v, 's> {
     pub(super) key: &'static str,
     pub(super) text: BodyField<'v, 's>,
-    /// What an instruction is about.
+    /// The input of an instruction.
     pub(super) input: Option<BodyField<'v, 's>>,
 }
 
-/// The columns of a row; a row that is a list of messages has none.
+/// The columns of a row; a list of messages has none.
 pub(super) struct Columns<'v, 'p> {
     pub(super) row: Option<BodyObject<'v, 'p>>,
     /// Which column is read as which.
@@ -123,7 +123,7 @@ impl<'v, 'p> Columns<'v, 'p> {
         Ok(Self { row, map: &options.map })
     }
 
-    /// A column, unless it is missing, null or NaN, which pandas has where others have null.
+    /// A column, unless it is missing, null or NaN, which pandas uses for null.
     pub(super) fn get<'s>(&'s self, key: &'s str) -> Option<BodyField<'v, 's>> {
         let is_number = |field: &BodyField<'_, '_>| match field.value() {
             Value::Number(digits) => !is_not_a_number(digits),
@@ -132,13 +132,13 @@ impl<'v, 'p> Columns<'v, 'p> {
         self.row.as_ref()?.get(self.name(key)).filter(is_number)
     }
 
-    /// Whether there may be a column of such a name, found by one walk through those that are there.
+    /// Whether there may be a column of one of these names, found in one pass over the row's columns.
     pub(super) fn may_have(&self, is_it: impl Fn(&str) -> bool) -> bool {
         let mut columns = self.row.iter().flat_map(|row| row.members().iter());
         !self.map.is_empty() || columns.any(|(name, _)| is_it(name))
     }
 
-    /// The columns that a row lacks, although another is read as them.
+    /// The columns that a row lacks although `map` renames them.
     pub(super) fn unmapped(&self) -> impl Iterator<Item = &'p (String, String)> {
         let row = self.row;
         self.map
@@ -146,7 +146,7 @@ impl<'v, 'p> Columns<'v, 'p> {
             .filter(move |(_, column)| row.is_some_and(|row| row.get_or_null(column).is_none()))
     }
 
-    /// How the row names a column.
+    /// The row's name for a column.
     pub(super) fn name<'s>(&'s self, key: &'s str) -> &'s str {
         self.map.iter().find(|(field, _)| field == key).map_or(key, |(_, column)| column)
     }
@@ -161,7 +161,7 @@ impl<'v, 'p> Columns<'v, 'p> {
         SYSTEM.into_iter().find_map(|key| self.get(key))
     }
 
-    /// The messages. A prompt that the caller has named counts more.
+    /// The messages. A prompt that the caller has named takes precedence.
     pub(super) fn messages(&self) -> Option<BodyField<'v, '_>> {
         let is_mapped = |key: &str| self.map.iter().any(|(field, _)| field == key);
         let mut keys =
@@ -169,7 +169,7 @@ impl<'v, 'p> Columns<'v, 'p> {
         keys.find_map(|key| self.get(key))
     }
 
-    /// The question of a row without messages; an error if it may be one of several.
+    /// The question of a row without messages; an error if several columns could be it.
     pub(super) fn question(&self) -> Result<Option<Question<'v, '_>>> {
         let is_text = |field: &BodyField<'_, '_>| field.at().as_object().is_none();
         let found = |key| Some((key, self.get(key).filter(is_text)?));
@@ -203,12 +203,12 @@ impl<'v, 'p> Columns<'v, 'p> {
         let Some(only) = columns.next() else { return Ok(None) };
         let Some((another, _)) = columns.next() else { return Ok(Some(only)) };
         let reason = format!(
-            "which is the {what}, this or {another}? `map` says it: {{{first:?}: {another:?}}}"
+            "which is the {what}, this or {another}? Use `map`: {{{first:?}: {another:?}}}"
         );
         Err(only.1.invalid(reason))
     }
 
-    /// Refuses what harmony has no place for.
+    /// Refuses content that harmony cannot carry.
     pub(super) fn refuse_media(&self) -> Result<()> {
         if !self.may_have(is_media) {
             return Ok(());
@@ -226,7 +226,7 @@ impl<'v, 'p> Columns<'v, 'p> {
         }
     }
 
-    /// The error for a row without this column: it names those that are there.
+    /// The error for a row without this column: it names the existing ones.
     pub(super) fn missing(&self, key: &str, why: &str) -> crate::Error {
         let names = self.row.iter().flat_map(|row| row.members().iter()).map(|(name, _)| name);
         let names: Vec<&str> = names.filter(|name| *name != self.name(key)).collect();
@@ -237,7 +237,7 @@ impl<'v, 'p> Columns<'v, 'p> {
                 format!("; the row has no {column:?}, which `map` reads as {field:?}")
             }
             ([], None) => String::new(),
-            _ => format!("; the row has {shown}{more}: `map` says which column is which"),
+            _ => format!("; the row has {shown}{more}: name the columns with `map`"),
         };
         invalid(Path::of(self.name(key).to_owned()), Reason::is(format!("missing{why}{there}")))
     }

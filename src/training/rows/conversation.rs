@@ -13,10 +13,10 @@ use crate::interop::{BodyField, BodyObject};
 use crate::json::{Tape, Value};
 use crate::path::Path;
 
-/// Which of a row's answers is read.
+/// Which answer of a row is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Answer {
-    /// The one that the row has: its messages, or the answer to its question.
+    /// The row's only answer: its messages, or the answer to its question.
     Own,
     /// The one in this column.
     Column(&'static str),
@@ -24,30 +24,30 @@ pub(super) enum Answer {
     Replacing(&'static str),
 }
 
-/// What a message is to the loss.
+/// A message's role in the loss.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
-    /// One of a prompt.
+    /// A message of a prompt.
     Prompt,
-    /// One of the answer to it.
+    /// A message of the answer to a prompt.
     Answer,
-    /// One of a conversation that has both.
+    /// A message of a conversation that includes both.
     Whole,
 }
 
 /// A message that was read.
 pub(super) struct RowMessage {
-    /// Where its list is, of those of [`RowMessages`].
+    /// The index of its list among those of [`RowMessages`].
     list: usize,
     /// Its index there; `None` where the column is its text.
     index: Option<usize>,
     speaker: Speaker,
     part: Part,
-    /// What the row says: whether it is trained.
+    /// Whether the row marks it as trained or untrained.
     flag: Option<bool>,
 }
 
-/// Reads the messages of a row: each is written as chat completions have it, and then read as one of theirs.
+/// Reads the messages of a row: each is first written as a message of chat completions, then read as one.
 pub(super) struct RowMessages<'r, 'o> {
     reader: Messages<'r, 'o>,
     /// The messages as they are read.
@@ -60,12 +60,12 @@ pub(super) struct RowMessages<'r, 'o> {
 pub(super) struct Conversation {
     messages: Vec<RowMessage>,
     lists: Vec<Path>,
-    /// Whether it is a completion of a prompt in which the assistant spoke: the beginning may be left out, not the end.
+    /// Whether it completes a prompt in which the assistant spoke: then the beginning may be dropped, but not the end.
     pub(super) is_completion: bool,
 }
 
 impl Conversation {
-    /// Where the row has a message.
+    /// The path of a message in the row.
     pub(super) fn path(&self, number: usize) -> Option<Path> {
         let message = self.messages.get(number)?;
         let path = self.lists.get(message.list)?.clone();
@@ -103,7 +103,7 @@ impl Conversation {
         })
     }
 
-    /// The flags of messages that the model does not write, which ask to train them.
+    /// Flags that ask to train messages which the model does not write.
     pub(super) fn others_to_train(&self) -> usize {
         let is_asked =
             |message: &&RowMessage| !message.speaker.is_own() && message.flag == Some(true);
@@ -116,7 +116,7 @@ impl<'r, 'o> RowMessages<'r, 'o> {
         Self { reader, tape: Tape::default(), read: Vec::new(), lists: Vec::new() }
     }
 
-    /// No message follows. `is_preference`: of a whole conversation the last answer only is trained.
+    /// Ends the messages. `is_preference`: only the last answer of a whole conversation is trained.
     pub(super) fn end(self, is_preference: bool) -> Result<Conversation> {
         self.reader.end(None)?;
         let Self { read: mut messages, lists, .. } = self;
@@ -137,7 +137,7 @@ impl<'r, 'o> RowMessages<'r, 'o> {
         self.add_list(&row.standing_at(&Path::of("messages")), 0, Part::Whole)
     }
 
-    /// Reads the messages of a row. `nested`: those that are not a column, but within one.
+    /// Reads the messages of a row. `nested`: messages within a column.
     pub(super) fn add_conversation(
         &mut self,
         row: &Columns<'_, '_>,
@@ -175,7 +175,7 @@ impl<'r, 'o> RowMessages<'r, 'o> {
             return self.add_calls(&answer);
         }
         if question.key == "prompt" {
-            // A completion may continue with other questions.
+            // A completion may contain further questions.
             let repeated = repeated(&answer, &question.text).unwrap_or(0);
             return self.add_to_prompt(row, &question, &answer, repeated);
         }
@@ -183,7 +183,8 @@ impl<'r, 'o> RowMessages<'r, 'o> {
         self.add_answer(&answer)
     }
 
-    /// Reads the answer in a column, to the prompt or the messages beside it; or the whole conversation, if it has that.
+    /// Reads the answer in a column, to the prompt or the messages in other columns; or a whole conversation, if that
+    /// is in the column.
     fn add_column(
         &mut self,
         row: &Columns<'_, '_>,
@@ -215,7 +216,7 @@ impl<'r, 'o> RowMessages<'r, 'o> {
     ) -> Result<()> {
         let first = answer.at().as_array().and_then(|list| speaker_of(list.iter().next()?));
         let is_text = question.text.at().as_str().is_some();
-        // Only the repetition has what is before the question.
+        // Only the repetition has the messages before the question.
         if repeated > 0 && (is_text || first != Some(Speaker::User)) {
             self.add_range(answer, 0..repeated, Part::Prompt)?;
         } else {
@@ -227,7 +228,8 @@ impl<'r, 'o> RowMessages<'r, 'o> {
         }
     }
 
-    /// Reads what comes before an answer: earlier questions and answers, then the question, a text or a list of messages.
+    /// Reads the messages before an answer: earlier questions and answers, then the question, a text or a list of
+    /// messages.
     fn add_question(&mut self, row: &Columns<'_, '_>, question: &Question<'_, '_>) -> Result<()> {
         if let Some(history) = row.get(HISTORY) {
             self.add_history(&history)?;
@@ -241,7 +243,7 @@ impl<'r, 'o> RowMessages<'r, 'o> {
         self.add_text(Speaker::User, Part::Prompt, &question.text, &text)
     }
 
-    /// Reads earlier questions and answers, of which trainers train the answers, too.
+    /// Reads earlier questions and answers; trainers train these answers, too.
     fn add_history(&mut self, history: &BodyField<'_, '_>) -> Result<()> {
         let parsed = Parsed::of(*history, "a list of pairs")?;
         let list = parsed.field()?;

@@ -1,7 +1,6 @@
 //! Rows in the JSON form of [`chat`](crate::chat).
 //!
-//! Read by hand and not by serde: it would pass over fields that it does not know, and its errors
-//! do not name the place in the row.
+//! This does not use serde, which would skip unknown fields and whose errors do not name the place in the row.
 
 use serde_json::Value as Tree;
 
@@ -36,10 +35,10 @@ const PARTS: [(&str, &[&str]); 3] = [
     ("developer_content", &["type", "instructions", "tools", "response_formats"]),
 ];
 
-/// What a chat row may have beside its messages. The other columns are the data set's own.
+/// The columns of a chat row besides its messages. Other columns belong to the data set.
 const OF_CHAT: [&str; 2] = ["tools", "functions"];
 
-/// Whether a column of this name is looked at.
+/// Whether a column of this name is read.
 pub(super) fn is_read(name: &str) -> bool {
     name == "messages" || OF_CHAT.contains(&name)
 }
@@ -53,7 +52,7 @@ pub(super) struct HarmonyRowMessage<'v> {
 }
 
 impl HarmonyRowMessage<'_> {
-    /// Refuses marks of chat formats in what the assistant says.
+    /// Refuses marks of chat formats in the assistant's text.
     fn check(&self) -> std::result::Result<(), String> {
         let is_said = self.header.role == Role::Assistant && self.header.recipient.is_none();
         self.parts().filter(|_| is_said).try_for_each(|part| match part {
@@ -111,7 +110,7 @@ pub(super) fn messages<'v>(
     Ok(messages)
 }
 
-/// Refuses what can only be a chat by its shape: messages of the assistant's of which none is on a channel.
+/// Refuses rows that are recognisably chats: none of the assistant's messages is on a channel.
 fn refuse_chat(messages: &[HarmonyRowMessage<'_>]) -> Result<()> {
     let reason =
         "missing, as in all messages of the assistant; for chat messages use the format 'chat'";
@@ -121,7 +120,7 @@ fn refuse_chat(messages: &[HarmonyRowMessage<'_>]) -> Result<()> {
     }
 }
 
-/// The first message of the assistant's that is on no channel, and whether another is on one.
+/// The assistant's first message without a channel, and whether another has one.
 fn channels<M: AsMessage>(messages: &[M]) -> (Option<usize>, bool) {
     let own =
         || messages.iter().enumerate().filter(|(_, message)| message.is_from(Role::Assistant));
@@ -185,7 +184,7 @@ fn part(field: &BodyField<'_, '_>, system_defaults: bool) -> Result<Content> {
     serde_json::from_value(tree).map_err(|error| field.invalid(error.to_string()))
 }
 
-/// Gives fields that are missing, rather than null, the defaults that [`SystemContent::new`] has.
+/// Gives fields that are missing, rather than null, the defaults of [`SystemContent::new`].
 fn add_defaults(part: &mut Tree) {
     let defaults = serde_json::to_value(SystemContent::new());
     if let (Tree::Object(fields), Ok(Tree::Object(defaults))) = (part, defaults) {
@@ -200,7 +199,7 @@ impl ExampleMaker<'_> {
     ///
     /// # Errors
     ///
-    /// A message that cannot be rendered; an example that is too long, or of which the mask leaves nothing.
+    /// A message that cannot be rendered; an example that is too long or fully masked.
     pub fn add_harmony<M: AsMessage>(
         &self,
         batch: &mut Batch,

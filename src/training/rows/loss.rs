@@ -4,9 +4,9 @@ use crate::error::Result;
 use crate::interop::{BodyField, BodyObject};
 use crate::json::Value;
 
-/// The names of the flag in the formats of trainers, and whether a message with it set is trained: `weight` of
-/// files for fine-tuning, axolotl's `train` and `training`, ms-swift's `loss` and `loss_scale`, LLaMA-Factory's `loss_weight`,
-/// torchtune's `masked`.
+/// The flag's names in the formats of trainers, and whether a message with the flag set is trained: `weight` in
+/// OpenAI's fine-tuning files, axolotl's `train` and `training`, ms-swift's `loss` and `loss_scale`, LLaMA-Factory's
+/// `loss_weight`, torchtune's `masked`.
 const FLAGS: [(&str, bool); 8] = [
     ("weight", true),
     ("train", true),
@@ -18,20 +18,20 @@ const FLAGS: [(&str, bool); 8] = [
     ("masked", false),
 ];
 
-/// Parts of a message that are trained and others that are not, by their characters.
+/// Fields that mark only some parts of a message as trained, by character ranges.
 const DETAIL: &str = "train_detail";
 
-/// Whether a message's field of this name says whether it is trained.
+/// Whether a message's field of this name is such a flag.
 pub(super) fn is_flag(name: &str) -> bool {
     name == DETAIL || FLAGS.iter().any(|(flag, _)| *flag == name)
 }
 
-/// Whether the row says of a message that it is trained; `None` where it says nothing. `parts`: those of its content,
-/// which may say so as well.
+/// Whether the row marks a message as trained; `None` where it does not say. `parts`: the parts of its content, which
+/// may have flags, too.
 ///
 /// # Errors
 ///
-/// A value that is neither of both, two flags that differ, and parts of which only some are trained.
+/// A value that is not a flag, two contradictory flags, and parts of which only some are trained.
 pub(super) fn is_trained(message: &BodyObject<'_, '_>, content: &str) -> Result<Option<bool>> {
     let mut trained = of_object(message)?;
     let Some(content) = message.get(content) else { return Ok(trained) };
@@ -43,8 +43,7 @@ pub(super) fn is_trained(message: &BodyObject<'_, '_>, content: &str) -> Result<
         let of_part = part.object().map_or(Ok(None), |part| of_object(&part))?;
         let of_part = of_part.or(trained);
         if index > 0 && of_part.unwrap_or(true) != first.unwrap_or(true) {
-            let reason =
-                "a part that is trained beside one that is not; make each a message of its own";
+            let reason = "a trained part next to an untrained one; make each its own message";
             return Err(part.invalid(reason));
         }
         first = of_part;
@@ -54,7 +53,7 @@ pub(super) fn is_trained(message: &BodyObject<'_, '_>, content: &str) -> Result<
 }
 
 fn of_object(object: &BodyObject<'_, '_>) -> Result<Option<bool>> {
-    // Most messages have none, which one walk through their members finds.
+    // Most messages have no flag, which one pass over their members finds.
     if !object.members().iter().any(|(name, _)| is_flag(name)) {
         return Ok(None);
     }
@@ -70,7 +69,7 @@ fn of_object(object: &BodyObject<'_, '_>) -> Result<Option<bool>> {
         let trained = read_flag(&flag)? == when_set;
         match found {
             Some((other, by)) if other != trained => {
-                return Err(flag.invalid(format!("says the opposite of `{by}`")));
+                return Err(flag.invalid(format!("contradicts `{by}`")));
             }
             _ => found = Some((trained, name)),
         }

@@ -1,6 +1,6 @@
-//! Marks of chat formats in text: what a model would be trained to write if they were taken as its words.
+//! Marks of chat formats in text, which a model would be trained to write if they were taken for its words.
 
-/// Marks of other formats than harmony, beside those that look like `<|word|>`.
+/// Marks of formats other than harmony, besides those that look like `<|word|>`.
 const TAGS: [&str; 17] = [
     "<think>",
     "</think>",
@@ -21,7 +21,7 @@ const TAGS: [&str; 17] = [
     "<eos>",
 ];
 
-/// What ends a text in some formats, and is a tag of HTML elsewhere.
+/// The end of a text in some formats, and an HTML tag elsewhere.
 const LAST: &str = "</s>";
 
 /// The marks of harmony that begin a message, its channel, or its content.
@@ -32,7 +32,7 @@ const LONGEST_WORD: usize = 40;
 
 /// Whether a text spells messages of harmony.
 pub(super) fn is_harmony(text: &str) -> bool {
-    // Most texts have none, and one byte is found far faster than a word.
+    // Most texts have no mark, and searching for one byte is far faster than for a word.
     text.contains('<')
         && STRUCTURE
             .iter()
@@ -41,7 +41,7 @@ pub(super) fn is_harmony(text: &str) -> bool {
 
 /// The first mark of a chat format in a text, outside of code.
 pub(super) fn first(text: &str) -> Option<&str> {
-    // One byte is found many times faster than one of two.
+    // Searching for one byte is many times faster than for either of two.
     if !text.contains('<') && !text.contains('[') {
         return None;
     }
@@ -74,7 +74,7 @@ fn words<'t>(
     })
 }
 
-/// Whether a place is in code as Markdown has it: a backtick before it is open, and one after it closes it.
+/// Whether a position is within Markdown code: after an open backtick, before one that closes it.
 fn is_code(text: &str, place: usize, length: usize) -> bool {
     let is_open = text[..place].matches('`').count() % 2 == 1;
     is_open && text[place + length..].contains('`')

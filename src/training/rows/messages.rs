@@ -1,4 +1,4 @@
-//! A message of a row -> the message of chat completions that it means, without what must not be trained.
+//! A message of a row -> the message of chat completions that it means, without parts that must not be trained.
 
 use serde::de::IgnoredAny;
 
@@ -46,9 +46,9 @@ pub(super) fn write_message(
     Ok((speaker, trained))
 }
 
-/// Writes the members of a message but its author. Data sets repeat a thought in several fields, or at the beginning of
-/// the content. An error names what cannot be decided: a channel, which chat messages do not have, arguments that are
-/// not JSON, and two thoughts. A tool's result that is an object is its JSON.
+/// Writes the members of a message except its author. Data sets repeat a thought in several fields, or at the beginning
+/// of the content. Ambiguous members are an error: a channel, which chat messages do not have, arguments that are not
+/// JSON, and two different thoughts. A tool's result that is an object is written as JSON text.
 fn write_members(
     body: &mut Tape,
     message: &BodyObject<'_, '_>,
@@ -125,7 +125,7 @@ fn write_content(
 /// The parts of a content that are calls, in LLaMA-Factory's rows.
 const CALL_PART: &str = "tool_call";
 
-/// Writes a part of a content, whose text some data sets call `value`; `rest`: its text without the thought.
+/// Writes a part of a content; some data sets call its text `value`. `rest`: its text without the thought.
 fn write_part(body: &mut Tape, part: &BodyField<'_, '_>, rest: Option<&str>) -> Result<()> {
     let Ok(members) = part.object() else {
         body.copy(part.at());
@@ -205,8 +205,8 @@ fn write_calls(body: &mut Tape, calls: &BodyField<'_, '_>) -> Result<()> {
     Ok(())
 }
 
-/// Writes a call, or the function within one, without the nulls in its arguments: tables have the fields of all rows
-/// in each, and null where a row has none.
+/// Writes a call, or the function within one, without the nulls in its arguments: in a table each row has the fields of
+/// all rows, and null for those of others.
 fn write_call(body: &mut Tape, call: &BodyField<'_, '_>) -> Result<()> {
     let Ok(members) = call.object() else {
         body.copy(call.at());
@@ -240,7 +240,7 @@ fn write_arguments(body: &mut Tape, arguments: &BodyField<'_, '_>) -> Result<()>
     Ok(())
 }
 
-/// The two messages of a pair, `{"human": …, "assistant": …}`, as ms-swift has them. `None` of other messages.
+/// The two messages of a pair, `{"human": …, "assistant": …}`, in ms-swift's format. `None` for other messages.
 pub(super) fn pair<'v, 's>(
     item: &'s BodyObject<'v, '_>,
 ) -> Option<[(Speaker, BodyField<'v, 's>); 2]> {

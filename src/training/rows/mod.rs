@@ -2,10 +2,11 @@
 //!
 //! `harmony` reads the JSON form of [`chat`](crate::chat). `chat_rows` reads chat messages in the shapes that data sets
 //! have: `columns` names the columns, `conversation` finds the messages in them (`repeated`: those that an answer
-//! repeats), `messages` writes each as chat completions have it (`speakers`, `thoughts` and `loss` decide the speaker, what
-//! is a thought, and what is trained), and the reader of chat completions reads it. `api` reads bodies of requests. `read_turn` makes the row of what either
-//! gives: `answers` and `markers` find what no answer has, `tool_types` foreign types. `preference` puts two answers to
-//! one prompt side by side. `arrow` makes JSON of what Arrow arrays hold.
+//! repeats), `messages` writes each as a message of chat completions (`speakers`, `thoughts` and `loss` find its
+//! author, its thought, and whether it is trained), and the reader of chat completions reads it. `api` reads request
+//! bodies. `read_turn` makes the conversation from the turn that either gives: `answers` and `markers` find text that
+//! no answer has, `tool_types` foreign types. `preference` makes an example of each answer to a prompt. `arrow` turns
+//! Arrow arrays into JSON.
 
 mod answers;
 mod api;
@@ -89,8 +90,7 @@ impl ExampleMaker<'_> {
     ///
     /// # Errors
     ///
-    /// A row that is not a conversation, or one that cannot be rendered; an example that is too long, or of which the mask
-    /// leaves nothing.
+    /// A row that is not a conversation or cannot be rendered; an example that is too long or fully masked.
     pub fn add_row(&self, batch: &mut Batch, index: usize, row: Row<'_>) -> Result<()> {
         check_map(self.options).map_err(|reason| invalid(Path::of("map"), reason))?;
         let json = match row {
@@ -103,7 +103,7 @@ impl ExampleMaker<'_> {
         let path = Path::default();
         let row = BodyField::root(&path, &json).map_err(of_row)?;
         if is_list_of_rows(row.at()) {
-            return Err(invalid(path, "a list of rows; each has to be a row of its own"));
+            return Err(invalid(path, "a list of rows; pass each as its own row"));
         }
         match self.options.format {
             RowFormat::Harmony => {
@@ -133,7 +133,7 @@ impl ExampleMaker<'_> {
         let text = text.trim_end();
         let index = tape.parse(text, NotNumbers::Taken).map_err(|error| {
             let mut reason = format!("not JSON: {}", error.in_text(text));
-            // A row is mostly a line, and its number in the file is said elsewhere.
+            // A row is usually one line, and the error gives its number elsewhere.
             if !text.contains('\n') {
                 reason = reason.replace(" at line 1 column", " at column");
             }
@@ -159,7 +159,7 @@ impl ExampleMaker<'_> {
                 *batch.unused.entry(column).or_default() += 1;
             }
         }
-        // Its messages are not those of the row, so their indices would mislead.
+        // The turn's messages are not those of the row, so their indices would mislead.
         added.map_err(|error| match error.kind() {
             ErrorKind::NothingToTrain | ErrorKind::TooManyTokens { .. } => error,
             kind => invalid(Path::default(), kind.to_string()),
@@ -167,7 +167,7 @@ impl ExampleMaker<'_> {
     }
 }
 
-/// Whether rows have a column of this name read, if only to report that they are of another format.
+/// Whether a column of this name is read, if only to report that a row has another format.
 pub fn is_read(column: &str, options: &RowOptions) -> bool {
     let is_mapped = options.map.iter().any(|(_, mapped)| mapped == column);
     let is_known = match options.format {
@@ -183,7 +183,7 @@ fn invalid(path: Path, reason: impl Into<Reason>) -> Error {
     ErrorKind::InvalidRow { path, reason: reason.into() }.into()
 }
 
-/// An error of what is read like a request, as one of a row.
+/// Turns an error about a request into one about a row.
 fn of_row(error: Error) -> Error {
     match error.kind() {
         ErrorKind::InvalidRequest { path, reason } => invalid(path.clone(), reason.clone()),
@@ -191,14 +191,14 @@ fn of_row(error: Error) -> Error {
     }
 }
 
-/// Whether what should be a row is the whole content of a file, as some data sets are kept.
+/// Whether a row is really a list of rows: the whole content of a file, which is how some data sets are stored.
 fn is_list_of_rows(row: At<'_>) -> bool {
     let first = row.as_array().and_then(|items| items.iter().next()).and_then(At::as_object);
     first.is_some_and(columns::has_messages)
 }
 
-/// Refuses `NaN` and `Infinity`, which some writers put where JSON has no number: Python's own, by default. In a
-/// column that is not read they do not matter, and a column that is one is missing, as in pandas.
+/// Refuses `NaN` and `Infinity`, which some JSON writers emit although JSON has no such numbers, by default even
+/// Python's. In columns that are not read they do not matter, and a column that is one counts as missing, as in pandas.
 fn refuse_not_numbers(row: At<'_>, options: &RowOptions) -> Result<()> {
     let found = match row.value() {
         Value::Object(columns) => {
@@ -216,7 +216,7 @@ fn refuse_not_numbers(row: At<'_>, options: &RowOptions) -> Result<()> {
     found.map_or(Ok(()), |path| Err(invalid(path, reason)))
 }
 
-/// Where the first of them is within a value.
+/// The path of the first of them within a value.
 fn not_number(value: At<'_>) -> Option<Path> {
     match value.value() {
         Value::Number(digits) => is_not_a_number(digits).then(Path::default),

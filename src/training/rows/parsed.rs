@@ -5,7 +5,7 @@ use crate::interop::{BodyField, Json};
 use crate::json::{At, NotNumbers, Tape, Value};
 use crate::path::Path;
 
-/// A value, or what its text has as JSON.
+/// A value, or the JSON in its text.
 pub(super) struct Parsed<'v, 'p> {
     given: BodyField<'v, 'p>,
     json: Option<(Path, Json)>,
@@ -24,7 +24,7 @@ impl<'v, 'p> Parsed<'v, 'p> {
         Ok(Self { given, json: Some((given.path(), Json::new(tape))) })
     }
 
-    /// The same of a text that is the JSON of a list of messages; any other text is itself.
+    /// The same for a text that is the JSON of a list of messages; any other text is taken as text.
     pub(super) fn of_list(given: BodyField<'v, 'p>) -> Self {
         let text = given.at().as_str().map_or("", str::trim_start);
         if text.starts_with('[')

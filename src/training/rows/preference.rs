@@ -1,4 +1,4 @@
-//! Rows of preferences -> an example for each answer.
+//! Preference rows -> an example for each answer.
 
 use super::invalid;
 use super::read_turn::ChatRow;
@@ -42,7 +42,7 @@ impl ExampleMaker<'_> {
     }
 }
 
-/// The prompt of an example. All that follows must be the model's: these trainers have no mask.
+/// The prompt of an example. The model must have written all that follows: preference trainers have no mask.
 fn prompt_of<'b>(example: &Example<'b>) -> Result<&'b [TokenId]> {
     let prompt = example.loss_mask.iter().take_while(|&&trained| trained == 0).count();
     if example.loss_mask.iter().skip(prompt).any(|&trained| trained == 0) {
@@ -50,7 +50,7 @@ fn prompt_of<'b>(example: &Example<'b>) -> Result<&'b [TokenId]> {
             |span: &MessageSpan| !example.loss_mask[span.start..span.end].contains(&1);
         let mut answer = example.spans.iter().filter(|span| span.start >= prompt);
         let reason = if answer.any(is_untrained) {
-            "the answer has results of tools, which trainers of preferences would train; end the prompt after the last \
+            "the answer has tool results, which preference trainers would train; end the prompt after the last \
              of them"
         } else {
             "the answer has several calls, but the model waits for the result of each; end the prompt before the last \

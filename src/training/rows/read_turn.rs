@@ -1,4 +1,4 @@
-//! The turn that a row's reader gives -> the messages that are trained, and what is to be said of them.
+//! The turn that a row's reader gives -> the messages that are trained, and notes about them.
 
 use super::answers::{self, Read};
 use super::{invalid, tool_types};
@@ -13,7 +13,7 @@ use crate::training::{Markers, RowOptions};
 /// The conversation of a row.
 pub(super) struct ChatRow {
     pub(super) messages: Vec<Message>,
-    /// Whether it completes a prompt in which the assistant spoke, which loses its beginning if it is too long.
+    /// Whether it completes a prompt in which the assistant spoke. If that is too long, its beginning is dropped.
     pub(super) is_completion: bool,
     /// Per message: whether the row leaves it out of the loss.
     pub(super) untrained: Vec<bool>,
@@ -22,8 +22,8 @@ pub(super) struct ChatRow {
 }
 
 impl ChatRow {
-    /// The conversation of a turn. Of a message's number in the row, `is_untrained` says whether the row leaves it out
-    /// of the loss, and `place` where it is.
+    /// The conversation of a turn. Given a message's number in the row, `is_untrained` tells whether the row leaves it
+    /// out of the loss, and `place` gives its path.
     pub(super) fn of_turn(
         turn: Turn,
         options: &RowOptions,
@@ -72,8 +72,8 @@ impl ChatRow {
         Ok(row)
     }
 
-    /// Leaves out what follows the assistant's last message. It trains nothing; and after a user's message thoughts
-    /// would be dropped, and the answer would not end as the model ends it.
+    /// Drops everything after the assistant's last message. It trains nothing, and with a user's message after it, the
+    /// answer would lose its thoughts and the stop token that the model writes.
     fn end_with_answer(&mut self) {
         let is_own = |message: &Message| message.author.role == Role::Assistant;
         if let Some(last) = self.messages.iter().rposition(is_own) {
@@ -83,7 +83,7 @@ impl ChatRow {
         }
     }
 
-    /// Writes the types of the tools that a message declares as JSON Schema has them.
+    /// Rewrites the types in a message's tools as JSON Schema types.
     fn replace_types(&mut self, message: &mut Message) -> Result<()> {
         let developer = message.content.iter_mut().filter_map(|part| match part {
             Content::DeveloperContent(developer) => developer.tools.as_mut(),
@@ -108,7 +108,7 @@ impl ChatRow {
     }
 }
 
-/// Messages that a text spells, without the thought that the message before them has already.
+/// The messages that a text spells, without a thought that the previous message has already.
 fn without_repetition(
     before: Option<&Message>,
     mut spelled: Vec<Message>,
@@ -118,14 +118,14 @@ fn without_repetition(
         && is_thought(first)
     {
         if before.content != first.content {
-            return Err("spells another thought than the message has");
+            return Err("spells a thought other than the message's own");
         }
         spelled.remove(0);
     }
     Ok(spelled)
 }
 
-/// What is counted as unused: a field, and why, if that is more than that nothing reads it.
+/// The name under which an unused field is counted, with the reason if it is a special one.
 fn named(path: String, reason: &UnusedReason) -> String {
     if *reason == UnusedReason::NotUsed { path } else { format!("{path}: {reason}") }
 }

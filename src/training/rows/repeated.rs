@@ -5,8 +5,8 @@ use crate::error::{Error, Result};
 use crate::interop::BodyField;
 use crate::json::{Array, At, Value};
 
-/// How many messages of an answer repeat its prompt, as some data sets of preferences have it: those before the answer
-/// itself. They must ask what the prompt asks.
+/// How many messages before the actual answer repeat its prompt, as in some preference data sets. They must ask what
+/// the prompt asks.
 pub(super) fn repeated(answer: &BodyField<'_, '_>, prompt: &BodyField<'_, '_>) -> Result<usize> {
     let is_user = |item: &At<'_>| speaker_of(*item) == Some(Speaker::User);
     let Some(messages) = answer.at().as_array() else { return Ok(0) };
@@ -33,7 +33,7 @@ fn another_prompt(answer: &BodyField<'_, '_>) -> Error {
     answer.invalid("repeats a different prompt; start with the prompt itself or with the answer")
 }
 
-/// Whether a list of messages begins with what the model does not write: it has the prompt, too.
+/// Whether a list of messages includes the prompt: its first message is not the model's.
 pub(super) fn begins_before_question(list: At<'_>) -> bool {
     let first = list.as_array().and_then(|list| speaker_of(list.iter().next()?));
     matches!(first, Some(Speaker::User | Speaker::System | Speaker::Developer))
@@ -46,7 +46,7 @@ pub(super) fn last_user(list: &BodyField<'_, '_>) -> Option<usize> {
     users.last().map(|(index, _)| index)
 }
 
-/// The author of a message, whatever member names it.
+/// The author of a message, whichever member names it.
 pub(super) fn speaker_of(message: At<'_>) -> Option<Speaker> {
     let name = |key| message.get(key).and_then(At::as_str);
     Speaker::of(name("role").or_else(|| name("from"))?)

@@ -1,4 +1,4 @@
-//! The authors of a row's messages, by the names that data sets give them.
+//! The authors of a row's messages, by their names in data sets.
 
 /// The author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub(super) enum Speaker {
     Tool,
 }
 
-/// All names, each with its author.
+/// All known names, each with its author.
 const NAMES: [(&str, Speaker); 19] = [
     ("system", Speaker::System),
     ("developer", Speaker::Developer),

@@ -7,8 +7,8 @@ use crate::json::At;
 /// The fields of a message for a thought.
 const FIELDS: [&str; 3] = ["thinking", "reasoning_content", "reasoning"];
 
-/// What encloses a thought at the beginning of a content, and then an answer, in the formats of several models and data
-/// sets.
+/// The marks around a thought at the beginning of a content, and around the answer after it, in the formats of several
+/// models and data sets.
 const MARKS: [Marks; 3] = [
     Marks { thought: ("<think>", "</think>"), answer: None },
     Marks {
@@ -28,14 +28,14 @@ struct Marks {
 pub(super) struct Thought<'v> {
     /// The fields that repeat it.
     repeated: Vec<&'static str>,
-    /// The content's text without the thought that it begins with.
+    /// The content's text after the thought that it begins with.
     pub(super) rest: Option<&'v str>,
     /// The thought that only the content has.
     pub(super) alone: Option<&'v str>,
 }
 
 impl<'v> Thought<'v> {
-    /// Finds it. An error names two that differ, and a content with one of the marks only.
+    /// Finds the thought. Two different thoughts are an error, and so is a content with only one of the two marks.
     pub(super) fn of(message: &BodyObject<'v, '_>, content: Option<&str>) -> Result<Self> {
         let mut found = Self::default();
         let thought = |key: &'static str| {
@@ -54,7 +54,7 @@ impl<'v> Thought<'v> {
         let Some(content) = content else { return Ok(found) };
         let Some(field) = message.get(content) else { return Ok(found) };
         let Some(text) = opening(field.at()) else { return Ok(found) };
-        // Most texts have no mark, and one byte is found far faster than a word.
+        // Most texts have no mark, and searching for one byte is far faster than for a word.
         if !text.contains('<') && !text.contains('[') {
             return Ok(found);
         }
@@ -76,14 +76,14 @@ impl<'v> Thought<'v> {
     }
 
     pub(super) fn is_repeated(&self, key: &str) -> bool {
-        // Without other thoughts an empty one is written anew.
+        // If there are only empty thoughts, one of them is written again.
         self.repeated.contains(&key) || (self.alone.is_some() && key == "thinking")
     }
 }
 
 fn another(message: &BodyObject<'_, '_>, key: &str, first: Option<(&str, &str)>) -> Error {
     let place = message.field().path().then(first.map_or("", |(key, _)| key).to_owned());
-    let reason = format!("another thought than {place}; a message has one");
+    let reason = format!("differs from the thought in {place}; a message has only one");
     match message.required(key) {
         Ok(field) => field.invalid(reason),
         Err(error) => error,
@@ -125,7 +125,7 @@ impl Marks {
         }
     }
 
-    /// What follows a thought, without the marks around it.
+    /// The answer after a thought, without its marks.
     fn answer_in<'v>(&self, text: &'v str) -> &'v str {
         let enclosed = self.answer.and_then(|(begin, end)| {
             text.trim().strip_prefix(begin)?.strip_suffix(end).map(str::trim)

@@ -1,4 +1,4 @@
-//! The types of parameters, as data sets of Python, Java and JavaScript write them -> those of JSON Schema.
+//! Parameter types of Python, Java and JavaScript, as data sets have them -> those of JSON Schema.
 
 use serde_json::{Map, Value as Tree, json};
 
@@ -7,7 +7,7 @@ use crate::json::{At, Object};
 /// The types of JSON Schema.
 const TYPES: [&str; 7] = ["string", "integer", "number", "boolean", "object", "array", "null"];
 
-/// What other languages call them, in small letters.
+/// Their names in other languages, in lower case.
 const NAMES: [(&str, &[&str]); 7] = [
     ("string", &["str", "char", "text"]),
     ("integer", &["int", "long", "short", "byte", "bigint"]),
@@ -18,10 +18,10 @@ const NAMES: [(&str, &[&str]); 7] = [
     ("null", &["none", "nonetype"]),
 ];
 
-/// What has no type.
+/// The name that means any type.
 const ANY: &str = "any";
 
-/// What ends the type of a parameter that may be left out.
+/// The ending of an optional parameter's type.
 const OPTIONAL: &str = ", optional";
 
 /// Keywords with a schema, with a list of them, and with an object of them.
@@ -29,13 +29,13 @@ const INNER: [&str; 3] = ["items", "additionalProperties", "not"];
 const LISTS: [&str; 4] = ["anyOf", "oneOf", "allOf", "prefixItems"];
 const OBJECTS: [&str; 4] = ["properties", "patternProperties", "$defs", "definitions"];
 
-/// The schema that a table of parameters means, as xLAM's rows have them: each with a type, and a default if it may be
-/// left out. `None` of a schema.
+/// The schema for a table of parameters, as in xLAM's rows: each has a type, and a default if it is optional. `None` if
+/// the value is already a schema.
 pub(super) fn as_schema(table: At<'_>) -> Option<Tree> {
     let members = || table.as_object().into_iter().flat_map(Object::iter);
     let mut given = members().filter(|(_, value)| !value.is_null()).peekable();
     given.peek()?;
-    // Keywords of a schema have no such values, except those with a schema, which come with others.
+    // A schema's keywords have no such values, except those that contain a schema, which come with other keywords.
     let is_parameter = |(_, value): (&str, At<'_>)| {
         let has = |key| value.get(key).is_some_and(|inner| inner.as_str().is_some());
         has("type") || has("description")
@@ -63,8 +63,8 @@ pub(super) fn as_schema(table: At<'_>) -> Option<Tree> {
     Some(schema)
 }
 
-/// Replaces the types of other languages in a schema. Returns whether there were any; the error is a type that is of
-/// none.
+/// Replaces the types of other languages in a schema. Returns whether there were any; the error is a type that no
+/// language has.
 pub(super) fn replace(schema: &mut Tree) -> Result<bool, String> {
     let Some(keywords) = schema.as_object_mut() else { return Ok(false) };
     let mut is_replaced = replace_type(keywords)?;
@@ -121,7 +121,7 @@ fn replace_type(keywords: &mut Map<String, Tree>) -> Result<bool, String> {
 /// How deeply types may be nested: `List[List[int]]` is 2.
 const MOST_NESTED: usize = 8;
 
-/// The keywords that mean a type of another language; `None` of what is no type.
+/// The keywords for a type of another language; `None` if it is not a type.
 fn meaning(name: &str, depth: usize) -> Option<Map<String, Tree>> {
     let name = name.trim();
     let name = name.strip_suffix(OPTIONAL).unwrap_or(name).trim();
@@ -153,7 +153,7 @@ fn meaning(name: &str, depth: usize) -> Option<Map<String, Tree>> {
     }
 }
 
-/// One of several types.
+/// The keywords for a union of several types.
 fn union(kinds: Vec<Map<String, Tree>>) -> Map<String, Tree> {
     let names: Option<Vec<Tree>> =
         kinds.iter().map(|kind| kind.get("type").filter(|_| kind.len() == 1).cloned()).collect();

@@ -2,8 +2,8 @@
 //!
 //! Laid out as 0.0.8 does where that is valid, since it is what the model has seen: one property
 //! per line, four more spaces for each object within, a closing brace in line with its
-//! properties. A comment is above the line that it describes, or at its end if both are short;
-//! the comments of what has no line of its own, as the items of a list, are above the whole.
+//! properties. A comment is above the line that it describes, or at its end if both are short; comments of parts
+//! without a line of their own, such as the items of a list, are above the whole.
 
 mod comments;
 mod lines;
@@ -63,7 +63,7 @@ fn write_type(out: &mut Limited<'_>, schema: &Schema<'_>, indent: usize) {
     }
 }
 
-/// The same, in parentheses if `[]` or `&` after it would not mean all of it.
+/// The same, in parentheses if a following `[]` or `&` would not apply to the whole type.
 fn write_operand(out: &mut Limited<'_>, schema: &Schema<'_>, indent: usize) {
     let is_open = match &schema.shape {
         Shape::Union(_) => block_union(schema).is_none(),
@@ -76,7 +76,7 @@ fn write_operand(out: &mut Limited<'_>, schema: &Schema<'_>, indent: usize) {
     out.push_str(if is_open { ")" } else { "" });
 }
 
-/// Each variant on a line of its own, and the line end after the last.
+/// Writes each variant on a line of its own, with a line end after the last.
 fn write_variants(out: &mut Limited<'_>, variants: &[Schema<'_>], indent: usize) {
     for variant in variants {
         write_variant(out, variant, indent);
@@ -98,7 +98,7 @@ fn write_variant(out: &mut Limited<'_>, schema: &Schema<'_>, indent: usize) {
     }
 }
 
-/// The comments of a variant if they take one line, and the variant, too.
+/// The comments of a variant, if both they and the variant take one line.
 fn comment_behind(schema: &Schema<'_>) -> Option<String> {
     let mut comments = String::new();
     write_comments(&mut comments, schema, 0, true);
@@ -126,7 +126,7 @@ fn write_object(out: &mut Limited<'_>, object: &ObjectType<'_>, indent: usize) {
     out.push_str("}");
 }
 
-/// A member of an object: comments, key, type and default.
+/// Writes a member of an object: comments, key, type and default.
 fn write_member(
     out: &mut Limited<'_>,
     schema: &Schema<'_>,

@@ -15,8 +15,8 @@ pub(super) fn has_keywords(map: &Map<String, Value>) -> bool {
 /// The type of a schema of `type: array`.
 pub(super) fn read<'a>(map: &'a Map<String, Value>, walk: &mut Walk<'a, '_>) -> Read<'a> {
     let items = map.get("items");
-    // A list of schemas is a tuple: in `prefixItems` since the draft of 2020, before in
-    // `items`, where `additionalItems` had today's meaning of `items`.
+    // A list of schemas is a tuple: in `prefixItems` since the 2020 draft, before that in `items`, with
+    // `additionalItems` for what is now `items`.
     let (prefix, rest) = match (map.get("prefixItems"), items) {
         (Some(Value::Array(prefix)), _) => (prefix, items),
         (_, Some(Value::Array(prefix))) => (prefix, map.get("additionalItems")),

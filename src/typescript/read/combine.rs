@@ -5,18 +5,18 @@ use std::mem;
 
 use super::super::schema::{Notes, ObjectType, Property, Schema, Shape};
 
-/// The type that meets a schema's `own` demand and all `others`, with the notes of all.
+/// The type that meets a schema's `own` demand and all `others`, with all their notes.
 ///
-/// Objects become one object. A demand that only names what another describes in detail, as in
-/// `{"type": "object", "$ref": ...}`, is left out.
+/// Objects become one object. A demand that only names a type that another one describes in detail, as in `{"type":
+/// "object", "$ref": ...}`, is dropped.
 pub(super) fn combine<'a>(own: Option<Schema<'a>>, others: Vec<Schema<'a>>) -> Schema<'a> {
     let others_say_more = others.iter().any(|other| !other.is_any());
     let own = own.filter(|own| !(own.shape.is_plain() && others_say_more));
     all_of(own.into_iter().chain(others), MERGED_LEVELS)
 }
 
-/// How many levels of objects within objects are merged. Deeper ones are joined by `&`, which means
-/// the same and takes no recursion.
+/// How many levels of objects within objects are merged. Deeper ones are joined by `&`, which means the same and needs
+/// no recursion.
 const MERGED_LEVELS: usize = 16;
 
 fn all_of<'a>(demands: impl IntoIterator<Item = Schema<'a>>, levels: usize) -> Schema<'a> {

@@ -1,8 +1,8 @@
 //! A JSON Schema value -> a typed [`Schema`].
 //!
-//! A schema is a list of demands which all hold: its own `type`, `enum` or `const`, what `$ref`
-//! and `allOf` name, one of `anyOf`, one of `oneOf`. Each is read for itself, and `combine` makes
-//! one type of them. What TypeScript cannot express becomes a note.
+//! A schema is a list of demands, all of which a value must meet: its own `type`, `enum` or `const`, the schemas of
+//! `$ref` and `allOf`, one of `anyOf`, one of `oneOf`. Each is read separately, and `combine` makes one type of them.
+//! Anything that TypeScript cannot express becomes a note.
 
 mod array;
 mod combine;
@@ -112,8 +112,7 @@ fn types<'a>(names: &'a Value, map: &'a Map<String, Value>, walk: &mut Walk<'a, 
     let mut variants = Vec::new();
     let mut seen = HashSet::new();
     for name in names {
-        // Once each: `["object", "object"]` would read the properties twice, and theirs four
-        // times.
+        // Each type once: `["object", "object"]` would read the properties twice, and theirs four times.
         if name.as_str().is_some_and(|name| !seen.insert(name)) {
             continue;
         }
@@ -147,7 +146,7 @@ fn type_named<'a>(
     Ok(Shape::Named(named).into())
 }
 
-/// One of `variants`. The notes of the only one other than `null` are those of the whole.
+/// A union of `variants`. If only one of them is not `null`, its notes apply to the whole.
 fn one_of(mut variants: Vec<Schema<'_>>) -> Schema<'_> {
     let mut notes = Notes::default();
     let mut others = variants.iter_mut().filter(|variant| !variant.is_null());

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::super::literal::write_json;
 use super::super::schema::{INTEGER, Limit, Notes};
 
-/// Characters of a value that a remark shows at most.
+/// The maximum number of a value's characters that a remark shows.
 const BRIEF: usize = 200;
 
 /// Reads the notes in one pass: a look-up for each keyword costs more than the rest.
@@ -41,7 +41,7 @@ pub(super) fn read_notes(map: &Map<String, Value>) -> Notes<'_> {
     notes
 }
 
-/// `true` makes a fact of only the keyword, `false` no fact.
+/// A keyword that is `true` becomes a fact of its name only; `false` is no fact.
 fn limit<'a>(keyword: &'a str, value: &'a Value) -> Option<Limit<'a>> {
     match value {
         Value::Bool(false) => None,
@@ -50,7 +50,7 @@ fn limit<'a>(keyword: &'a str, value: &'a Value) -> Option<Limit<'a>> {
     }
 }
 
-/// Whether a note must call a `number` whole: not if the values are listed.
+/// Whether a note must say that a `number` is an integer: not if the values are listed.
 fn is_integer(map: &Map<String, Value>) -> bool {
     let names_integer = match map.get("type") {
         Some(Value::Array(names)) => names.iter().any(|name| name == INTEGER),

@@ -31,7 +31,7 @@ pub(super) fn read<'a>(map: &'a Map<String, Value>, walk: &mut Walk<'a, '_>) -> 
         Some(other) => remarks.push(format!("properties is not an object: {}", brief(other))),
         None => {}
     }
-    // What is required but described nowhere can be anything.
+    // A required property that is described nowhere can be anything.
     let undescribed = names.into_iter().flatten().filter_map(Value::as_str);
     let undescribed = undescribed.filter(|name| required.remove(name));
     fields.extend(undescribed.map(|name| Property { name, required: true, schema: Schema::any() }));
@@ -60,7 +60,7 @@ fn other_keys<'a>(
     match additional {
         Some(Value::Bool(false)) => {}
         Some(schema) => variants.push(walk.schema(schema, None)?),
-        // Of `{"type": "object"}` nothing is known, while `"properties": {}` means "none".
+        // Nothing is known about `{"type": "object"}`, while `"properties": {}` means "none".
         None if is_empty && variants.is_empty() && !map.contains_key("properties") => {
             variants.push(Schema::any());
         }

@@ -1,14 +1,14 @@
-//! `$ref`: local JSON pointers, followed where they lead.
+//! `$ref`: local JSON pointers, which are resolved.
 //!
-//! The text of a tool is one declaration, so what is referred to is copied in. A reference to what
-//! is being copied, which would be endless, or out of the schema gives `any` with the reason; copies
-//! of copies that grow exponentially are refused.
+//! The text of a tool is one declaration, so a schema that is referred to is copied in. A reference to a schema that is
+//! being copied, which would never end, or out of the schema gives `any` with the reason; copies of copies that grow
+//! exponentially are refused.
 
 use std::borrow::Cow;
 
 use serde_json::Value;
 
-/// The value in `root` that `reference` points to, or why it leads to none.
+/// The value in `root` that `reference` points to, or why it does not lead to a value.
 pub(super) fn resolve<'a>(root: &'a Value, reference: &Value) -> Result<&'a Value, &'static str> {
     let Some(reference) = reference.as_str() else { return Err("is not a text") };
     let Some(fragment) = reference.strip_prefix('#') else {
@@ -36,10 +36,10 @@ fn percent_decoded(text: &str) -> Cow<'_, str> {
     String::from_utf8(bytes).map_or(Cow::Borrowed(text), Cow::Owned)
 }
 
-/// Takes what copying `value` costs out of the budget: its texts, and for each value about what it
-/// takes as text. `false` if that is not enough.
+/// Charges the budget for copying `value`: its texts, and for each value about the size of its text. `false` if that is
+/// not enough.
 pub(super) fn spend(budget: &mut usize, value: &Value) -> bool {
-    /// Bytes of `{"type":"string"}` by which it is more than its texts.
+    /// The bytes of `{"type":"string"}` besides its texts.
     const VALUE: usize = 8;
     let own = match value {
         Value::String(text) => text.len(),

@@ -1,4 +1,4 @@
-//! Schemas within schemas: how deep they lie, which references lead there, and what these copy.
+//! Schemas within schemas: their depth, the references that lead there, and the cost of copying them.
 
 use std::ptr;
 
@@ -24,7 +24,7 @@ pub(in crate::typescript) type Read<'a> = Result<Schema<'a>, Refused>;
 /// Reads the schema `root`, which is also what `$ref` is resolved in. `budget` is how many bytes
 /// references may still copy.
 ///
-/// Any JSON value is a schema here: what is not one, or leads nowhere, is `any` with the reason as
+/// Any JSON value is a schema here: one that is invalid, or whose reference leads nowhere, is `any` with the reason as
 /// a remark.
 pub(in crate::typescript) fn read<'a>(root: &'a Value, budget: &mut usize) -> Read<'a> {
     Walk { root, budget, levels: MAX_DEPTH, followed: vec![root] }.schema(root, None)
@@ -36,7 +36,7 @@ pub(super) struct Walk<'a, 'b> {
     budget: &'b mut usize,
     /// How many levels deeper a schema may be.
     levels: usize,
-    /// The root, and what the references lead to through which the walk has come here.
+    /// The root, and the targets of the references through which the walk has come here.
     followed: Vec<&'a Value>,
 }
 
