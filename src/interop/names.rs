@@ -49,7 +49,7 @@ pub struct Tool {
     pub namespace: Option<String>,
     /// The recipient of its calls in harmony, `functions.get_weather`.
     pub recipient: String,
-    /// What it is in the API.
+    /// Its kind in the API.
     pub kind: ToolKind,
     /// Whether the body declares it. Tools named only by calls in the history are not.
     pub offered: bool,

@@ -29,7 +29,7 @@ pub(super) struct PromptForm {
     pub(super) keeps_order: bool,
     /// A call may have no result.
     pub(super) allows_open_calls: bool,
-    /// Of several leading system messages only the first shares its message with the tools.
+    /// If several system messages lead, only the first shares its message with the tools.
     pub(super) has_one_instructions: bool,
     /// All text of Responses' messages of the assistant is an answer, none a preamble.
     pub(super) knows_no_preambles: bool,

@@ -286,7 +286,7 @@ pub struct Sampling {
     pub presence_penalty: Option<f64>,
     /// As in the body.
     pub frequency_penalty: Option<f64>,
-    /// As in the body: `repetition_penalty`, Ollama's `repeat_penalty`.
+    /// The body's `repetition_penalty`, Ollama's `repeat_penalty`.
     pub repetition_penalty: Option<f64>,
     /// Token ids and the values added to their logits.
     pub logit_bias: Vec<(u32, f64)>,

@@ -26,7 +26,7 @@ pub struct Step {
 pub struct Said {
     /// The message.
     pub message: Message,
-    /// What it is.
+    /// The kind of message.
     pub kind: SaidKind,
     /// Its tokens, as indices into the sampled tokens.
     pub span: MessageSpan,

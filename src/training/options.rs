@@ -22,7 +22,7 @@ options! {
     /// ```
     #[derive(Debug, Clone, PartialEq)]
     pub struct RowOptions {
-        /// What the rows are.
+        /// The format of the rows.
         pub format: RowFormat => with_format,
         /// Which of the tokens that the model samples are trained.
         pub mask: LossMask => with_mask,
@@ -62,7 +62,7 @@ options! {
     }
 }
 
-/// What rows are.
+/// The format of rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum RowFormat {

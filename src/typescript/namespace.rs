@@ -18,7 +18,7 @@ use crate::json::{At, Tape};
 pub struct Namespace<'a> {
     /// Its name, which need not be the key that it is sorted by.
     pub name: &'a str,
-    /// What its tools have in common.
+    /// A description that its tools share.
     pub description: Option<&'a str>,
     /// Its tools, in the order in which they are written.
     pub tools: Vec<Tool<'a>>,

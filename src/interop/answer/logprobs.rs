@@ -86,7 +86,7 @@ impl Logprobs {
         }
     }
 
-    /// What was given for each token.
+    /// The log-probability given for each token.
     pub(in crate::interop) fn given(&self) -> impl Iterator<Item = &Option<TokenLogprob>> {
         self.tokens.iter().map(|token| &token.given)
     }

@@ -40,11 +40,11 @@ pub(in crate::interop) enum TextKind {
     Answer,
 }
 
-/// What is called.
+/// The tool that is called, and the call's id.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::interop) struct Call {
     pub(in crate::interop) tool: Tool,
-    /// What a result refers to.
+    /// The id that a result refers to.
     pub(in crate::interop) id: String,
     /// Its index among the answer's calls.
     pub(in crate::interop) index: usize,
@@ -161,5 +161,5 @@ pub(in crate::interop) fn visible_logprobs(
     segments.iter().flat_map(|segment| &segment.logprobs)
 }
 
-/// What separates texts in one string.
+/// The separator of texts in one string.
 const BETWEEN: &str = "\n\n";

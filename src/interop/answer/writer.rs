@@ -1,4 +1,4 @@
-//! What the writers of the dialects have in common.
+//! Code shared by the writers of the dialects.
 
 use crate::options::choices;
 use std::fmt::Debug;
@@ -50,11 +50,11 @@ choices! {
 pub struct Usage {
     /// Tokens of the prompt.
     pub prompt_tokens: usize,
-    /// Those of them that the engine had cached.
+    /// Prompt tokens that the engine had cached.
     pub cached_tokens: usize,
     /// Sampled tokens, markers and headers included.
     pub completion_tokens: usize,
-    /// Those of them that are the content of thoughts.
+    /// Sampled tokens that are the content of thoughts.
     pub reasoning_tokens: usize,
 }
 
@@ -101,7 +101,7 @@ pub(in crate::interop) struct Head {
 /// The answer so far.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::interop) struct AnswerState<'a> {
-    /// What came before a checkpoint.
+    /// Counts of the segments before a checkpoint.
     pub(in crate::interop) past: PastSegments,
     pub(in crate::interop) segments: &'a [Segment],
     pub(in crate::interop) usage: Usage,

@@ -1,4 +1,4 @@
-//! What clients send, in vLLM 0.33's form: only the fields that are read here, each with its limit.
+//! Request bodies in vLLM 0.33's form: only the fields that are read here, each with its limit.
 
 use crate::error::Result;
 use crate::interop::TokenLogprob;

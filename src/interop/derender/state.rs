@@ -1,4 +1,4 @@
-//! What a client carries from one chunk of a stream to the next.
+//! The state that a client carries from one chunk of a stream to the next.
 //!
 //! The fields are vLLM's, so replicas of it and of this library may take turns: each ignores and omits the fields that
 //! only the other has. vLLM's state for chat has all tokens, which are parsed again for each chunk. `harmony` is this

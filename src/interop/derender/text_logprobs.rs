@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::interop::field::BodyObject;
 use crate::tokenizer::{TokenId, Tokenizer};
 
-/// What came before the tokens of a choice.
+/// The tokens and text before the tokens of a choice.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct TextContext<'c> {
     /// The last tokens, which may hold the first bytes of a character.

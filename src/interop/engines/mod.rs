@@ -1,4 +1,4 @@
-//! What engines stream -> sampled tokens.
+//! Streams of engines -> sampled tokens.
 //!
 //! ```text
 //! bytes --lines--> events --completions | sglang | llama_cpp--> tokens, up to the limit or a stop token

@@ -120,12 +120,12 @@ impl History {
         std::mem::take(&mut self.stray)
     }
 
-    /// What follows belongs to the next message of the history or the body.
+    /// Starts the next message of the history or the body: items added from now on belong to it.
     pub(super) fn next_message(&mut self) {
         self.source = Some(self.source.map_or(0, |source| source + 1));
     }
 
-    /// What follows belongs to no message.
+    /// Items added from now on belong to no message.
     pub(super) fn end_messages(&mut self) {
         self.source = None;
     }

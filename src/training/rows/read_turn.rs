@@ -17,7 +17,7 @@ pub(super) struct ChatRow {
     pub(super) is_completion: bool,
     /// Per message: whether the row leaves it out of the loss.
     pub(super) untrained: Vec<bool>,
-    /// What does not reach the model, or not as written.
+    /// Fields that do not reach the model, or not as written.
     pub(super) unused: Vec<String>,
 }
 
