@@ -299,13 +299,12 @@ def merged() -> Iterator[tuple[Any, Any]]:
 
 
 def closed(of: Any) -> Any:
-    """The schema as the BNF forms mean it: where it names members, there are no others."""
+    """The schema as the BNF forms mean it: where it names members, there are none but those and its branches'."""
     if not isinstance(of, dict):
         return of
     made = {key: closed(value) for key, value in of.items()} if "allOf" not in of else of
     names = any(key in of for key in ("properties", "patternProperties"))
-    return (
-        {**made, "additionalProperties": False}
-        if names and "additionalProperties" not in of
-        else made
-    )
+    if not names or "additionalProperties" in of:
+        return made
+    rest = "additional" if "unevaluatedProperties" in of else "unevaluated"
+    return {**made, f"{rest}Properties": False}

@@ -14,7 +14,7 @@ const MESSAGES: [&str; 3] = ["messages", "conversations", "conversation"];
 /// A question that is a text: TRL's, Alpaca's, and those of question and answer. [`INPUT`] goes with an instruction.
 const QUESTIONS: [&str; 6] = ["prompt", "instruction", "question", "query", "problem", INPUT];
 
-/// The input of an instruction; or a question by itself; or, in preference rows of OpenAI's API, an object with the
+/// The input of an instruction; or a question by itself; or, in preference rows of `OpenAI`'s API, an object with the
 /// messages and the tools.
 const INPUT: &str = "input";
 
@@ -43,7 +43,8 @@ pub(super) const TEMPLATE: &str = "chat_template_kwargs";
 /// Columns with content that harmony messages cannot have.
 const MEDIA: [&str; 6] = ["images", "image", "videos", "video", "audios", "audio"];
 
-/// Two answers, the first of which is preferred, by the names of TRL, LLaMA-Factory, Argilla and OpenAI's fine-tuning.
+/// Two answers, the first of which is preferred, by the names of TRL, LLaMA-Factory, Argilla and `OpenAI`'s
+/// fine-tuning.
 pub(super) const PAIRS: [(&str, &str); 4] = [
     ("chosen", "rejected"),
     ("chosen_messages", "rejected_messages"),

@@ -5,7 +5,7 @@ use crate::interop::{BodyField, BodyObject};
 use crate::json::Value;
 
 /// The flag's names in the formats of trainers, and whether a message with the flag set is trained: `weight` in
-/// OpenAI's fine-tuning files, axolotl's `train` and `training`, ms-swift's `loss` and `loss_scale`, LLaMA-Factory's
+/// `OpenAI`'s fine-tuning files, axolotl's `train` and `training`, ms-swift's `loss` and `loss_scale`, LLaMA-Factory's
 /// `loss_weight`, torchtune's `masked`.
 const FLAGS: [(&str, bool); 8] = [
     ("weight", true),
