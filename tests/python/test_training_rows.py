@@ -339,9 +339,7 @@ class TestColumns:
         row = {"ask": "Hi", "reply": "Hello.", "score": 3.5}
         for rows in ([row], [json.dumps(row)], pa.Table.from_pylist([row])):
             [(_, error)] = render(rows, format="chat").errors
-            assert str(error).endswith(
-                "the row has ask, reply, score: name the columns with `map`"
-            )
+            assert str(error).endswith("the row has ask, reply, score: name the columns with `map`")
 
     def test_images_are_refused_and_none_are_not(self) -> None:
         pa = pytest.importorskip("pyarrow", reason="pyarrow has no wheel for this Python")
