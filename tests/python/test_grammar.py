@@ -84,6 +84,23 @@ def test_markers_that_ordinary_tokens_spell_are_text() -> None:
     assert grammar.accepts([*inside[0], *spelled, *inside[1]]).ok
 
 
+def test_the_rest_of_a_header_is_named() -> None:
+    final = "<|channel|>final<|message|>"
+    thought = "<|channel|>analysis<|message|>x<|end|>"
+    plain, one = TurnGrammar(), TurnGrammar([{"type": "function", "function": {"name": "f"}}])
+    headers = "<|channel|>analysis<|message|> or <|channel|>commentary<|message|>"
+    for grammar, text, expected in [
+        (plain, "", f"{headers} or {final}"),
+        (plain, "<|channel|>fin", "al<|message|>"),
+        (plain, thought, "<|start|>assistant"),
+        (plain, f"{thought}<|start|>", "assistant"),
+        (TurnGrammar(header_forms="all"), f"{final}x<|end|><|call|>", "<|return|>"),
+        (one, "<|channel|>commentary to=", "functions.f <|constrain|>json<|message|> or functions.f<|message|>"),
+    ]:  # fmt: skip
+        assert grammar.accepts(ids(text)).expected == expected, text
+    assert one.accepts([]).expected.endswith("analysis<|message|> or 7 more")
+
+
 def test_texts_are_whole_characters() -> None:
     grammar = TurnGrammar()
     before, after = ids("<|channel|>final<|message|>"), ids("<|return|>")

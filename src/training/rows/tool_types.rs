@@ -223,4 +223,21 @@ mod tests {
         assert!(meaning(&nested(MOST_NESTED), MOST_NESTED).is_some());
         assert!(meaning(&nested(MOST_NESTED + 1), MOST_NESTED).is_none());
     }
+
+    /// One schema within another is enough, wherever it is.
+    #[test]
+    fn what_was_replaced_is_said() {
+        let (python, own) = (json!({"type": "str"}), json!({"type": "string"}));
+        let within = [
+            json!({"type": "array", "items": [python, own]}),
+            json!({"type": "array", "items": python, "additionalProperties": own}),
+            json!({"anyOf": [python, own]}),
+            json!({"properties": {"a": python, "b": own}}),
+        ];
+        for mut schema in within {
+            assert_eq!(replace(&mut schema), Ok(true), "{schema}");
+            assert!(!schema.to_string().contains("str\""), "{schema}");
+            assert_eq!(replace(&mut schema), Ok(false), "{schema}");
+        }
+    }
 }
