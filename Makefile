@@ -17,7 +17,7 @@ ALIVE = sh .ci/alive
 export PIP_COMPILE := 0
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_QUIET := 1
-SOURCES := $(shell find src build.rs build Cargo.toml Cargo.lock python/src python/Cargo.toml -type f 2>/dev/null)
+SOURCES := $(shell find src build.rs build Cargo.toml Cargo.lock python/src python/Cargo.toml python/build.rs python/openai_harmony/_lowlevel.pyi -type f 2>/dev/null)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:

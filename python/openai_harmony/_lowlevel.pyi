@@ -1089,7 +1089,7 @@ class EngineReader:
         Example:
             >>> from openai_harmony.interop import EngineReader
             >>> EngineReader("sglang", 100, []).feed(b"oops\n")
-            ([], None, None, (502, 'sends what is not JSON: oops'))
+            ([], None, None, (502, 'sends data that is not JSON: oops'))
         """
 
     def finish(self) -> _EngineOutput:

@@ -488,7 +488,7 @@ def test_a_row_of_another_format_names_the_flag(write: Any, harmony: Any) -> Non
     pair = write({"prompt": "x", "chosen": "y", "rejected": "z"}, name="pair.jsonl")
     assert "use --format preference" in harmony("show", "--format", "chat", pair).err
     assert (
-        "--map says which column"
+        "name the columns with --map"
         in harmony("show", "--format", "chat", write({"x": 1}, name="y.jsonl")).err
     )
 

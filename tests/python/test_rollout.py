@@ -364,7 +364,11 @@ def test_what_cannot_go_on_is_refused(encoding: HarmonyEncoding) -> None:
     for one in (user("?"), "?", {"role": "user", "content": "?"}):
         said = f"messages: expected a list of messages, got {type(one).__name__}"
         refused(said, rollout.extend, one, error=WrongTypeError)
-    refused("is the assistant's", rollout.extend, [Message.from_role_and_content("assistant", "x")])
+    refused(
+        "is a message of the assistant",
+        rollout.extend,
+        [Message.from_role_and_content("assistant", "x")],
+    )
     with pytest.raises(
         WrongTypeError, match="^begin: expected a Turn or a Conversation, got list$"
     ):
@@ -402,7 +406,7 @@ def test_chat_messages_answer_the_calls(encoding: HarmonyEncoding) -> None:
     rollout.sampled(tokens(encoding, SAMPLES[3]))
     with pytest.raises(HarmonyError, match="is pending"):
         rollout.extend(in_order[:1])
-    with pytest.raises(HarmonyError, match="is the assistant's"):
+    with pytest.raises(HarmonyError, match="is a message of the assistant"):
         rollout.extend([{"role": "assistant", "content": "No."}])
 
 

@@ -171,7 +171,7 @@ class TestSpelledMarkers:
 
     def test_are_not_for_strict_parsing(self, encoding: HarmonyEncoding) -> None:
         for strict in ({}, {"strict": True}):
-            with pytest.raises(ValueError, match="^spelled_markers: only lenient parsing reads"):
+            with pytest.raises(ValueError, match="^spelled_markers: only lenient parsing"):
                 StreamableParser(encoding, "assistant", spelled_markers=True, **strict)
         StreamableParser(encoding, "assistant", spelled_markers=False)
         with pytest.raises(TypeError, match="^spelled_markers: expected a bool, got str$"):

@@ -150,7 +150,7 @@ class TestPreferences:
                     ],
                     "rejected": [RIGHT],
                 },
-                "the answer has results of tools",
+                "the answer has tool results",
             ),
         ],
     )
