@@ -62,7 +62,7 @@ fn bounded(expr: &Expr, least: usize, most: Option<usize>) -> Option<Expr> {
         Some(least) != most
     };
     let at = parts.iter().position(is_variable)?;
-    let Expr::Repeat(one, fewest, farthest) = &parts[at] else { return None };
+    let Expr::Repeat(one, fewest, largest) = &parts[at] else { return None };
     if length(one) != (1, Some(1)) || parts[at + 1..].iter().any(is_variable) {
         return None;
     }
@@ -73,7 +73,7 @@ fn bounded(expr: &Expr, least: usize, most: Option<usize>) -> Option<Expr> {
     if room == Some(None) {
         return None;
     }
-    let most = farthest.iter().copied().chain(room.flatten().map(bound)).min();
+    let most = largest.iter().copied().chain(room.flatten().map(bound)).min();
     if most.is_some_and(|most| most < least) {
         return None;
     }
