@@ -84,6 +84,11 @@ fn lists_have_bounds() {
     let sampled = |count| chunk(json!({"token_ids": vec![64; count]}), Value::Null);
     assert!(made_within(TEXTS, sampled(4), 7).is_ok());
     assert!(made_within(TEXTS, sampled(5), 7).is_err());
+    // So do the tokens that a state has, though this library's has none for completions.
+    let state = json!({"output_token_ids": [64, 64], "output_chunk_lens": [2]});
+    let later = |count| chunk(json!({"token_ids": vec![64; count]}), state.clone());
+    assert!(made_within(TEXTS, later(2), 7).is_ok());
+    assert!(made_within(TEXTS, later(3), 7).is_err());
 }
 
 /// A state without tokens so far does not say whether the client leaves them out.

@@ -271,7 +271,7 @@ pub(super) fn chunk(
     let choice = only_choice(&generated, options)?;
     let prompt = forms::ids(body, "prompt_token_ids", options.context)?.unwrap_or_default();
     let new = choice.as_ref().map_or(0, |choice| choice.tokens.len());
-    check_context(&body.field(), prompt.len() + new, options)?;
+    check_context(&body.field(), prompt.len() + state.sampled() + new, options)?;
     let made = match &choice {
         Some(choice) => Some(wanted.next(choice, &mut state)?),
         None => None,
