@@ -22,7 +22,7 @@
 //!          errors      Error           -> HarmonyError; InvalidArgument, with its path
 //!          training    loss masks      -> bytearray
 //!          batch       rows of data sets, which rows and arrow read -> flat arrays
-//! beside   types       Python's classes, which the package passes
+//! shared   types       Python's classes, which the package passes
 //!          gil         work with the GIL released
 //! ```
 

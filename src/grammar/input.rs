@@ -16,7 +16,7 @@ pub(super) fn unheld(of: &TextRules) -> Option<&'static str> {
     let is_any = |part: &Expr| matches!(part, Expr::Class(class) if is_wide(class));
     let is_wide = of.rules.iter().chain([&of.start]).any(|expr| expr.any(&is_any));
     // Each character is a terminal then, and of most tokens each has to be read.
-    let reason = "llguidance has no room for rules that lead to themselves beside any characters";
+    let reason = "llguidance has no room for recursive rules together with any characters";
     (is_wide && !of.rules.is_empty()).then_some(reason)
 }
 

@@ -53,7 +53,7 @@ impl TurnGrammar {
     }
 }
 
-/// The recipients of schemas that the request wants to be held, and `""` for the answer's.
+/// The recipients of schemas that the request wants to be enforced, and `""` for the answer's.
 fn strict_recipients(turn: &Turn) -> Vec<String> {
     let tools = turn.tools.iter().filter(|tool| tool.declared && tool.strict);
     let answer = turn.strict_format.then(String::new);

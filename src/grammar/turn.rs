@@ -1,5 +1,5 @@
 //! The rules that every form of a grammar has: the messages of a turn and their headers. How a rule is spelled, and what
-//! a message holds, its form knows.
+//! a message contains, is up to the form.
 //!
 //! What all tools share of a header is a rule of its own; a tool adds its name, once for each place of the recipient, and
 //! its schema once.

@@ -112,7 +112,7 @@ pub(super) fn until_spelled(text: &str) -> usize {
     SEARCHED.iter().filter_map(|marker| text.find(marker)).min().unwrap_or(text.len())
 }
 
-/// The channel, and the groups beside it.
+/// The channel, and the groups around it.
 #[derive(Debug, Default)]
 pub(super) struct Groups<'a> {
     pub(super) list: Vec<Group<'a>>,

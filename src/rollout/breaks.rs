@@ -11,7 +11,7 @@ use crate::path::Path;
 use crate::render::{self, ThoughtPolicy};
 use crate::tokenizer::special;
 
-/// Why a prompt cannot be extended, so that the next one is rendered anew.
+/// Why a prompt cannot be extended, so that the next one is rendered from the conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Break {

@@ -18,7 +18,7 @@ use crate::{HarmonyEncoding, MessageSpan, Prefill, RenderConfig, RenderEnd, Rend
 /// An episode that continues from its own tokens.
 ///
 /// It alternates between a prompt, which waits for tokens to be [`sampled`](Self::sampled), and a step, which waits for
-/// [`extend`](Self::extend). Where the format does not allow it to continue, the prompt is rendered anew and a new
+/// [`extend`](Self::extend). Where the format does not allow it to continue, the prompt is rendered again and a new
 /// [`Segment`] begins. A clone is another branch. It shares the common part, so a thousand samples of one prompt store
 /// the prompt once.
 ///
@@ -248,7 +248,7 @@ impl Rollout {
     }
 
     /// Adds messages after the sampled ones: tool results, questions. Returns `None` if the prompt continues, else why
-    /// it was rendered anew. Without a break the cost depends only on the new messages.
+    /// it was rendered again. Without a break the cost depends only on the new messages.
     ///
     /// # Errors
     ///

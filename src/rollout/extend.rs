@@ -21,7 +21,7 @@ pub enum Extension {
     Broken {
         /// Why.
         reason: Break,
-        /// The whole conversation, rendered anew.
+        /// The whole conversation, rendered again.
         tokens: Vec<TokenId>,
     },
 }

@@ -1,6 +1,6 @@
 //! Continuing from sampled tokens: the next prompt is the last one, the sampled tokens unchanged, and the new messages.
 //!
-//! Rendering a conversation anew after each turn may write the model's own headers and arguments differently. Then a
+//! Rendering the whole conversation again after each turn may write the model's own headers and arguments differently. Then a
 //! trainer trains on tokens that the policy never sampled, and a prefix cache misses. Here the tokens stay:
 //!
 //! ```text

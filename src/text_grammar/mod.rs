@@ -58,7 +58,7 @@ pub struct InputGrammar(Arc<Definition>);
 struct Definition {
     syntax: GrammarSyntax,
     text: String,
-    /// What it says, or why no grammar of an engine holds it.
+    /// What it says, or why no engine's grammar can enforce it.
     read: std::result::Result<Read, String>,
 }
 
@@ -116,7 +116,7 @@ impl InputGrammar {
     ///
     /// # Errors
     ///
-    /// Why no grammar of an engine holds it.
+    /// Why no engine's grammar can enforce it.
     pub(crate) fn rules(&self) -> std::result::Result<TextRules, String> {
         let read = self.0.read.as_ref().map_err(Clone::clone)?;
         simplify::simplified(read.rules.clone(), read.start)

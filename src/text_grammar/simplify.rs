@@ -23,7 +23,7 @@ const MOST_DEPTH: usize = 150;
 
 /// # Errors
 ///
-/// Why no grammar of an engine holds these rules.
+/// Why no engine's grammar can enforce these rules.
 pub(super) fn simplified(mut rules: Vec<Expr>, start: usize) -> Result<TextRules, String> {
     if rules.len() > MOST_RULES {
         return Err(format!("more than {MOST_RULES} rules"));

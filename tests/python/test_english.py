@@ -10,10 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-TICS = re.compile(
-    r"\b(?:alone|behind|shall|so many|go(?:es)? on|(?:is|are) none|stands|as it is meant)\b"
-)
-OF_COMMENTS = re.compile(r"\b(?:alone|behind|shall|so many|go(?:es)? on|stands?|as it is meant)\b")
+TICS_OF_ALL = r"alone|anew|behind|beside|shall|so many|go(?:es)? on|as it is meant"
+TICS = re.compile(rf"\b(?:{TICS_OF_ALL}|(?:is|are) none|stands|grammar holds|is not held)\b")
+OF_COMMENTS = re.compile(rf"\b(?:{TICS_OF_ALL}|stands?)\b")
 STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 
 

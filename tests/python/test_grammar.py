@@ -298,7 +298,7 @@ def test_bnf_grows_with_the_number_of_tools_alone() -> None:
         ({"properties": {"a": {"type": "array", "uniqueItems": True}}}, "properties.a.uniqueItems: no grammar"),
         ({"properties": {"a": {"items": {"not": {}}}}}, "properties.a.items.not: no grammar"),
         ({"properties": {"a": {"type": "integer", "multipleOf": 1e9}}}, "properties.a.multipleOf: no grammar"),
-        ({"allOf": [{"properties": {"a": {"pattern": "b"}}}, {"properties": {"a": {"pattern": "c"}}}]}, "properties.a.pattern: no grammar holds two"),
+        ({"allOf": [{"properties": {"a": {"pattern": "b"}}}, {"properties": {"a": {"pattern": "c"}}}]}, "properties.a.pattern: no grammar can enforce two"),
         ({"properties": {"a": {"oneOf": [{"type": "integer"}, {"type": "number"}]}}}, "properties.a.oneOf: its schemas 0 and 1 overlap"),
         ({"properties": {"a": {"type": "text"}}}, "properties.a.type: not one of JSON's types"),
         ({"properties": {"a": {"type": "string", "minLength": -1}}}, "properties.a.minLength: not a number"),

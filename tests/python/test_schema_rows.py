@@ -178,7 +178,7 @@ def test_patterns_that_llguidance_gets() -> None:
 def test_expressions_repeat_as_often() -> None:
     assert TurnGrammar(response_regex="a{2000}").to_gbnf()
     assert '("a" | "")' in TurnGrammar(response_regex="a|").to_gbnf()
-    with pytest.raises(HarmonyError, match="response_regex: llama.cpp holds no number above 2000"):
+    with pytest.raises(HarmonyError, match="response_regex: llama.cpp takes no number above 2000"):
         TurnGrammar(response_regex="ba{2001}").to_gbnf()
 
 
@@ -353,8 +353,8 @@ def test_an_error_names_twenty_keywords() -> None:
         with pytest.raises(HarmonyError) as raised:
             TurnGrammar(response_schema=schema).to_gbnf()
         said = str(raised.value)
-        assert said.count("no grammar holds this keyword") == 20
-        assert said.endswith(f"no grammar holds this keyword{more}")
+        assert said.count("no grammar can enforce this keyword") == 20
+        assert said.endswith(f"no grammar can enforce this keyword{more}")
 
 
 def test_only_the_answer_has_the_form_of_answers() -> None:

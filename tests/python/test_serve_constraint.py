@@ -184,7 +184,7 @@ def test_loosened_keywords_are_counted_and_logged_once(caplog: pytest.LogCapture
     with caplog.at_level("WARNING"):
         figures = asyncio.run(run())
     assert 'harmony_loosened_keywords_total{keyword="not"} 2.0' in figures
-    [line] = [one for one in caplog.records if "is not held" in one.message]
+    [line] = [one for one in caplog.records if "is not enforced" in one.message]
     assert line.fields["path"] == "tools[0].parameters.not"
 
 

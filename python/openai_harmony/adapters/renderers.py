@@ -144,7 +144,7 @@ class HarmonyRenderer:
         *,
         tools: Tools = None,
     ) -> Any:
-        """The next prompt after what was sampled, or ``None`` where it is to be rendered anew.
+        """The next prompt after what was sampled, or ``None`` where it is to be rendered again.
 
         That is: by the policy of ``thinking_retention``; a message of the assistant, or a result of
         no call; sampling ended inside a header, or with ``<|return|>`` inside a thought; or the

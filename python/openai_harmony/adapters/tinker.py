@@ -3,7 +3,7 @@
 They take the place of ``tinker_cookbook.renderers.gpt_oss``, which finds messages in decoded text,
 so that text which spells a marker is one; raises on two stop tokens and gives up where there is
 none; writes the older header of a call, and tools' schemas without most of what they say; and
-renders the whole conversation anew after each step. Here a parsed message has its tokens, and what
+renders the whole conversation again after each step. Here a parsed message has its tokens, and what
 follows comes after them: one datum for an episode, where that one gets one for each step.
 
 Names: ``openai_harmony/gpt_oss_medium_reasoning``, likewise with ``low`` and ``high``, and each
@@ -31,7 +31,7 @@ registry: Any = needed("tinker_cookbook.renderers", "tinker")
 Message = dict[str, Any]
 Effort = Literal["low", "medium", "high"]
 TOKENS, TOOLS = "harmony_tokens", "harmony_tools"
-"""Keys of a message beside tinker's own: the tokens that it was parsed from, and declared tools."""
+"""Keys of a message besides tinker's own: the tokens that it was parsed from, and declared tools."""
 
 
 class HarmonyRenderer(base.Renderer):  # type: ignore[misc]

@@ -14,7 +14,7 @@ What a template cannot do, and this package does:
   that are no identifiers; and names of tools with a blank.
 * Contents of several parts, a call whose result is elsewhere: refused. Numbers of arguments
   that are objects are written as Python does.
-* Sampled tokens are rendered anew, which is what rollouts are for.
+* Sampled tokens are rendered again, which is what rollouts are for.
 * The response template reads well-formed messages, the ten headers included. It repairs nothing;
   arguments that are no JSON raise.
 """
@@ -83,7 +83,7 @@ def response_template() -> dict[str, Any]:
 
 
 def write(folder: str | os.PathLike[str]) -> None:
-    """Writes both beside a model's tokenizer, whose ``tokenizer_config.json`` is there.
+    """Writes both next to a model's tokenizer, whose ``tokenizer_config.json`` is there.
 
     ``AutoTokenizer.from_pretrained(folder)`` then has them.
 

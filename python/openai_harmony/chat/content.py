@@ -21,7 +21,7 @@ class Content(BaseModel):
 
     @classmethod
     def _only_in_json(cls) -> tuple[str, ...]:
-        """What the JSON form has beside the fields: the kind of content.
+        """What the JSON form has besides the fields: the kind of content.
 
         A method, since old versions of pydantic take a variable for a private attribute.
         """

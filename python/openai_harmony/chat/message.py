@@ -80,8 +80,8 @@ class Message(NamesTheWay, InNotebooks, BaseModel):
 
     :meth:`from_dict` reads the flat form, ``{"role": "user", "content": "Hello"}``. Validation by
     pydantic takes only the nested form that ``model_dump`` writes, ``{"author": {"role": "user"},
-    "content": "Hello"}``: messages of other libraries are flat too, and unions of models have them
-    beside this class.
+    "content": "Hello"}``: messages of other libraries are flat too, and such a model may be in a union
+    with this one.
 
     >>> call = Message.from_role_and_content("assistant", '{"place": "Oslo"}')
     >>> call.with_channel("commentary").with_recipient("functions.weather").text
@@ -183,7 +183,7 @@ class Message(NamesTheWay, InNotebooks, BaseModel):
     def to_dict(self) -> dict[str, Any]:
         """The message in canonical JSON form.
 
-        Role and name are beside the other fields, a missing name is ``None``, and header fields
+        Role and name are next to the other fields, a missing name is ``None``, and header fields
         that are ``None`` are left out.
 
         >>> Message.from_role_and_content("user", "Hello").to_dict()

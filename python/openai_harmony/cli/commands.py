@@ -13,4 +13,4 @@ COMMANDS = {
     "doctor": "find files of another package that has this module's name",
     "completion": "print what completes these commands in a shell",
 }
-"""What each does, in a line. The module of its name beside this one carries it out."""
+"""What each does, in a line. The module of its name in this folder carries it out."""

@@ -51,7 +51,7 @@ class Tool(NamedTuple):
     client_runs: bool
     """Whether the client runs it; a built-in tool that the server runs is left to the server."""
     strict: bool
-    """Whether the body wants its arguments held to its schema."""
+    """Whether the body wants its arguments to follow its schema."""
     input: InputGrammar | None
     """What the input of a custom tool has to be, if the body says it."""
 
@@ -128,7 +128,7 @@ class Sampling(_Recommended, total=False):
 
     ``temperature``, ``top_p``, ``top_k``, ``min_p`` and ``n`` are always there. Engines have
     defaults of their own for the others, which are there if the body has them. ``logprobs`` is how
-    many of the most likely tokens the answer has at each place, beside the log-probability of the
+    many of the most likely tokens the answer has at each place, next to the log-probability of the
     sampled one: the engine has to give them to ``Reply.feed``.
     """
 

@@ -22,7 +22,7 @@ MOST_TOKENS = 8_000
 """About how many tokens of a picture are shown."""
 
 MOST_SAMPLED = 20_000
-"""Of longer output the page would be slow: it is read anew for each step."""
+"""Of longer output the page would be slow: it is read again for each step."""
 MOST_CHUNKS = 300
 """So many chunks are listed, the last ones."""
 

@@ -33,7 +33,7 @@ class Rollout:
     """An episode: prompts, what was sampled from them, and what followed.
 
     It alternates between :attr:`prompt`, which waits for :meth:`sampled`, and a step, which waits
-    for :meth:`extend`. Where the format does not allow that, the prompt is rendered anew and a new
+    for :meth:`extend`. Where the format does not allow that, the prompt is rendered again and a new
     segment begins. It pickles. One thread at a time can use it.
 
     >>> from openai_harmony import Conversation, Message, load_harmony_encoding

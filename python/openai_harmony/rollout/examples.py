@@ -20,7 +20,7 @@ else:
     _FloatArray = array
 
 Data: TypeAlias = dict[str, list[Any]]
-"""By its name, for each token what was given beside it."""
+"""By its name, for each token what was given with it."""
 
 
 class Segment(NamedTuple):
@@ -58,7 +58,7 @@ class Examples(TokenBatch):
     steps: list[slice]
     """For each step where its tokens are: ``tokens[steps[0]]`` was sampled first."""
     data: Data
-    """For each token what :meth:`Rollout.sampled` was given beside it; ``None`` where nothing
+    """For each token what :meth:`Rollout.sampled` was given with it; ``None`` where nothing
     was."""
 
     def __init__(
@@ -129,7 +129,7 @@ class Examples(TokenBatch):
         )
 
     def data_of_steps(self) -> list[Data]:
-        """For each step what was given beside its tokens."""
+        """For each step what was given with its tokens."""
         return [{name: items[step] for name, items in self.data.items()} for step in self.steps]
 
     def _fields(self) -> list[tuple[Any, ...]]:

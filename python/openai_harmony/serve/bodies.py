@@ -132,7 +132,7 @@ def is_quick(body: Body, size: int) -> bool:
     if size >= LARGE:
         return False
     for within in ("chat_request", "input"):
-        # Written anew it has no escapes in its names.
+        # Written again, it has no escapes in its names.
         if body.kind(within) in ("object", "list") and b'"tools":' in (body.json(within) or b""):
             return False
     return all(body.kind(name) is None for name in _OF_SCHEMAS)

@@ -20,9 +20,9 @@ class Constraint:
 
     turn: Turn
     strict: frozenset[str]
-    """The recipients whose schemas have to be held, and ``""`` for that of the answer."""
+    """The recipients whose schemas have to be enforced, and ``""`` for that of the answer."""
     options: dict[str, Any] = field(default_factory=dict)
-    """Of the grammar, beside what the turn says."""
+    """Of the grammar, besides what the turn says."""
     _written: dict[Any, Written] = field(default_factory=dict)
     """All answers of a request have the same grammar."""
 

@@ -85,7 +85,7 @@ OF_RENDERING: dict[str, _Kind] = {
     "parallel_tool_calls": _FLAG,
     "include_reasoning": _FLAG,
 }
-"""Those that ``/render`` reads beside the readers of the APIs."""
+"""Those that ``/render`` reads besides the APIs' own."""
 
 MOST_ANSWERS = 16_384
 OF_COMPLETIONS: dict[str, _Kind] = {

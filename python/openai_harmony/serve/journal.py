@@ -220,7 +220,9 @@ class Journal:
             self._loosened.labels(one.keyword).inc()
             if one not in self._named and len(self._named) < _MOST_NAMED:
                 self._named.add(one)
-                LOG.warning("a keyword of a schema is not held", extra={"fields": one._asdict()})
+                LOG.warning(
+                    "a keyword of a schema is not enforced", extra={"fields": one._asdict()}
+                )
 
     def metrics(self) -> bytes:
         """The figures, as Prometheus reads them; those of all processes."""
@@ -254,7 +256,7 @@ def _folder_of_figures() -> Path:
 
 
 def deaths() -> Counter:
-    """Counts workers that died, by the reason. Their parent does it, in a file beside theirs."""
+    """Counts workers that died, by the reason. Their parent does it, in a file next to theirs."""
     values.ValueClass = values.MultiProcessValue(lambda: "parent")  # type: ignore[no-untyped-call]
     return Counter(
         "harmony_worker_deaths",

@@ -1,4 +1,4 @@
-"""Ollama's own endpoints beside chat: generate, and what clients ask before they begin."""
+"""Ollama's own endpoints besides chat: generate, and what clients ask before they begin."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bodies that the engine answers itself, of completions or of tokens: held to the limits."""
+"""Bodies that the engine answers itself, of completions or of tokens, within the limits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an engine samples, held to what was asked, whatever the engine does."""
+"""What an engine samples, limited to what was asked, whatever the engine does."""
 
 from __future__ import annotations
 

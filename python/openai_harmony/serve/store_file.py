@@ -27,7 +27,7 @@ class StoreFile:
     def make(self) -> None:
         """Makes it if there is none, so that from the beginning nobody else can read it.
 
-        The files beside it, of what is being written, get the same mode from SQLite.
+        The files next to it, of what is being written, get the same mode from SQLite.
         """
         try:
             os.close(os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))

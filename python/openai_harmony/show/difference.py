@@ -16,7 +16,7 @@ from openai_harmony.show.picture import Picture
 _MOST_PAIRS = 4_000_000
 """Longer stretches are compared as wholes: the time grows with the product of their lengths."""
 _CONTEXT = 12
-"""How many equal tokens are shown beside a difference."""
+"""How many equal tokens are shown around a difference."""
 
 
 class Run(NamedTuple):

@@ -238,7 +238,7 @@ class Batch:
     def write_megatron(self, prefix: str | os.PathLike[str]) -> None:
         """Writes the files of a data set of Megatron-LM, ``PREFIX.bin`` and ``PREFIX.idx``.
 
-        The masks are beside it in the same form: ``PREFIX.loss_mask.bin`` and its ``.idx``.
+        The masks are next to it in the same form: ``PREFIX.loss_mask.bin`` and its ``.idx``.
         :class:`openai_harmony.training.megatron.MegatronWriter` writes many batches, and its module
         describes the files. ``OSError`` if they cannot be written.
         """

@@ -58,7 +58,7 @@ def write_megatron(batch: FlatExamples, prefix: str | os.PathLike[str]) -> None:
 
 
 class MegatronWriter(AllOrNothing):
-    """Writes many batches into one pair of files and a pair of masks beside it.
+    """Writes many batches into one pair of files and a pair of masks next to it.
 
     The files appear when the writer is closed, all complete; a ``with`` block that an exception
     leaves writes none. Memory: 4 bytes for each example.

@@ -13,7 +13,7 @@ from openai_harmony.options import RenderConversationConfig
 
 
 class RowOptions(TypedDict, total=False):
-    """What :func:`openai_harmony.training.render` takes beside rows."""
+    """What :func:`openai_harmony.training.render` takes besides rows."""
 
     format: Annotated[
         Literal["harmony", "chat", "preference", "anthropic", "responses"],

@@ -10,7 +10,7 @@ use crate::text_grammar::InputGrammar;
 pub(super) fn write(rules: &mut BnfRules, grammar: &InputGrammar, path: &Path) -> Option<String> {
     let written = grammar.rules().and_then(|of| {
         if rules.engine == Engine::LlamaCpp && of.is_left_recursive() {
-            return Err("llama.cpp holds no rule that begins with itself".to_owned());
+            return Err("llama.cpp takes no rule that begins with itself".to_owned());
         }
         rules.attempt(|rules| fitting_rules(rules, &of))
     });

@@ -1,4 +1,4 @@
-//! What several schemas ask of one value, as one schema: `allOf`, and keywords beside `$ref` and `anyOf`.
+//! What several schemas ask of one value, as one schema: `allOf`, and keywords next to `$ref` and `anyOf`.
 
 use serde_json::{Map, Value, json};
 
@@ -64,7 +64,7 @@ impl SchemaWriter<'_> {
         gathered.followed.insert(reference.to_owned(), Followed::Begun);
         match target(self.root, reference).cloned() {
             Some(found) => self.gather(gathered, &found, path),
-            None => self.rules.report.loosen(path, "$ref", "leads to what no grammar holds"),
+            None => self.rules.report.loosen(path, "$ref", "leads to what no grammar can enforce"),
         }
         gathered.followed.insert(reference.to_owned(), Followed::Gathered);
     }
@@ -98,7 +98,7 @@ impl SchemaWriter<'_> {
                 }
                 "multipleOf" => self.shared_multiple(&own, &value, path),
                 "pattern" => {
-                    let reason = "no grammar holds two patterns of one text";
+                    let reason = "no grammar can enforce two patterns of one text";
                     self.rules.report.loosen(path, "pattern", reason);
                     own
                 }
@@ -118,7 +118,7 @@ impl SchemaWriter<'_> {
             (one / a).checked_mul(other)
         });
         if shared.is_none() {
-            let reason = "no grammar holds multiples of two such numbers";
+            let reason = "no grammar can enforce multiples of two such numbers";
             self.rules.report.loosen(path, "multipleOf", reason);
         }
         shared.map_or_else(|| one.clone(), Value::from)

@@ -11,7 +11,7 @@ use crate::grammar::schemas::{ecma, names};
 use crate::path::Path;
 use crate::text_grammar::Expr;
 
-/// Why a pattern of names is not held.
+/// Why a pattern of names is not enforced.
 const BESIDE_OTHERS: &str = "grammars cannot tell its names from additional ones";
 
 impl SchemaWriter<'_> {

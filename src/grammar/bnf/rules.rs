@@ -73,7 +73,7 @@ pub(super) struct BnfRules {
     pub(super) of_texts: HashMap<(usize, Option<usize>), String>,
     /// How many schemas have been written, each with references of its own.
     pub(super) roots: usize,
-    /// What no rule holds.
+    /// What no rule can enforce.
     pub(super) report: Report,
     made: usize,
     /// How many rules there were before what is being attempted.
@@ -109,10 +109,10 @@ impl BnfRules {
     pub(super) fn repeats(&self, count: usize) -> Result<bool, String> {
         match self.engine {
             Engine::LlamaCpp if count > MOST_REPEATED => {
-                Err(format!("llama.cpp holds no number above {MOST_REPEATED}"))
+                Err(format!("llama.cpp takes no number above {MOST_REPEATED}"))
             }
             Engine::Xgrammar if count > MOST_OF_XGRAMMAR => {
-                Err(format!("xgrammar holds no number above {MOST_OF_XGRAMMAR}"))
+                Err(format!("xgrammar takes no number above {MOST_OF_XGRAMMAR}"))
             }
             engine => Ok(engine == Engine::LlamaCpp),
         }

@@ -149,7 +149,7 @@ impl SchemaWriter<'_> {
                 "prefixItems",
             ];
             for keyword in INNER.iter().filter(|keyword| members.contains_key(**keyword)) {
-                let reason = "no grammar holds it beside a list of values";
+                let reason = "no grammar can enforce it together with a list of values";
                 self.rules.report.loosen(path, keyword, reason);
             }
         }
@@ -182,7 +182,7 @@ impl SchemaWriter<'_> {
             if written.is_some() {
                 return written;
             }
-            let reason = "no grammar holds the multiples of this number between these bounds";
+            let reason = "no grammar can enforce the multiples of this number between these bounds";
             self.rules.report.loosen(path, "multipleOf", reason);
         }
         if bounds.are_none() {

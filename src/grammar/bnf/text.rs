@@ -28,7 +28,11 @@ impl SchemaWriter<'_> {
         let written = Expr::of_hir(&hir).map_err(str::to_owned).and_then(|expr| {
             let (expr, unheld) = lengths::within(expr, least, most);
             for keyword in unheld {
-                self.rules.report.loosen(path, keyword, "no grammar holds it beside this pattern");
+                self.rules.report.loosen(
+                    path,
+                    keyword,
+                    "no grammar can enforce it together with this pattern",
+                );
             }
             self.rules.attempt(|rules| fitting(rules, &expr))
         });

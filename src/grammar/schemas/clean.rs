@@ -5,7 +5,7 @@ use serde_json::{Map, Number, Value, json};
 use super::{Report, disjoint, ecma, names, target};
 use crate::path::Path;
 
-/// Assertions that no form of a grammar holds, each with a value that says nothing.
+/// Assertions that no form of a grammar can enforce, each with a value that says nothing.
 const UNHELD: [(&str, Nothing); 11] = [
     ("$dynamicRef", Nothing::Never),
     ("$recursiveRef", Nothing::Never),
@@ -33,7 +33,7 @@ const TYPES: [&str; 7] = ["object", "array", "string", "number", "integer", "boo
 /// Keywords under which schemas apply to the same value, of which `unevaluatedProperties` would have to know.
 const APPLIED: [&str; 5] = ["$ref", "allOf", "anyOf", "oneOf", "if"];
 
-/// Those formats that llguidance holds; to other writers no format says anything.
+/// Those formats that llguidance enforces; to other writers no format says anything.
 const FORMATS: [&str; 10] =
     ["date", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "time", "uri", "uuid"];
 
@@ -105,7 +105,7 @@ impl Cleaner<'_> {
         }
     }
 
-    /// An assertion that is not held, unless its value says nothing.
+    /// An assertion that is not enforced, unless its value says nothing.
     fn unheld(
         &mut self,
         clean: &mut Map<String, Value>,
@@ -130,7 +130,7 @@ impl Cleaner<'_> {
             }
             return;
         }
-        self.report.loosen(path, keyword, "no grammar holds this keyword");
+        self.report.loosen(path, keyword, "no grammar can enforce this keyword");
     }
 
     fn named(&mut self, value: &Value, path: &Path, key: &str) -> Option<Value> {
@@ -194,7 +194,7 @@ impl Cleaner<'_> {
         }
     }
 
-    /// `anyOf`, where no value fits two; two of them are held by `allOf`.
+    /// `anyOf`, where no value fits two; two of them are enforced by `allOf`.
     fn one_of(&mut self, clean: &mut Map<String, Value>, value: &Value, path: &Path) {
         let Some(made) = self.list(value, path, "oneOf") else { return };
         let all = made.as_array().map(Vec::as_slice).unwrap_or_default();

@@ -12,7 +12,7 @@ use crate::text_grammar::{between_anchors, flaw};
 ///
 /// # Errors
 ///
-/// Why no grammar holds it.
+/// Why no grammar can enforce it.
 pub(in crate::grammar) fn whole(pattern: &str) -> Result<Hir, String> {
     let hir = regex_syntax::parse(&translated(pattern)).map_err(|error| flaw(&error))?;
     let hir = anywhere(&hir, [false; 2]);

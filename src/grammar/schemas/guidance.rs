@@ -23,7 +23,7 @@ impl Limits<'_> {
             let inner = path.clone().then(key.clone());
             let value = match (key.as_str(), value) {
                 ("$ref", Value::String(to)) if target(self.root, to).is_none() => {
-                    self.report.loosen(path, "$ref", "leads to what no grammar holds");
+                    self.report.loosen(path, "$ref", "leads to what no grammar can enforce");
                     continue;
                 }
                 ("patternProperties", Value::Object(named)) => {

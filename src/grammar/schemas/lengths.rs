@@ -1,4 +1,4 @@
-//! `minLength` and `maxLength` beside a `pattern`.
+//! `minLength` and `maxLength` together with a `pattern`.
 
 use crate::text_grammar::Expr;
 

@@ -1,5 +1,5 @@
 //! Schemas as every writer takes them: one spelling of each keyword, without what only describes, and without what no
-//! form of a grammar holds, which is reported.
+//! form of a grammar can enforce, which is reported.
 
 mod clean;
 mod disjoint;

@@ -19,7 +19,7 @@ pub struct Loosened {
     pub path: Path,
     /// The keyword: `not`.
     pub keyword: &'static str,
-    /// Why it is not held.
+    /// Why it is not enforced.
     pub reason: String,
 }
 

@@ -107,7 +107,7 @@ fn switch_off(request: &mut Request<'_>) {
 
 /// A schema of the answer in a field of its own; `response_format` takes precedence.
 fn read_constraint(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
-    const REASON: &str = "answers are held to `response_format` only";
+    const REASON: &str = "only `response_format` is enforced";
     refuse(body, &CONSTRAINTS, REASON)?;
     let mut format = None;
     for key in ["json_schema", "guided_json"] {

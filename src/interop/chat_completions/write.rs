@@ -13,7 +13,7 @@ use crate::interop::{FinishReason, ReasoningField, ThoughtDisplay, Turn};
 pub(super) struct Chat {
     head: Head,
     /// The beginning of all chunks with a choice, up to its delta, and how much of it precedes the choices. Writing it
-    /// anew for each chunk would cost half of the instructions of `feed_into`.
+    /// again for each chunk would cost half of the instructions of `feed_into`.
     begin: Vec<u8>,
     before_choices: usize,
     include_usage: bool,

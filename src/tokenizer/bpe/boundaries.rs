@@ -131,7 +131,7 @@ mod tests {
         assert!(segments.iter().any(|segment| segment.ends_with('的')));
     }
 
-    /// Also where the text ends or begins beside the boundary, and fewer bytes are around it.
+    /// Also where the text ends or begins near the boundary, and fewer bytes are around it.
     #[test]
     fn boundaries_depend_on_the_bytes_around_them_alone() {
         let text = "中国的猫a🙂 か中a国é猫的国".repeat(9);

@@ -136,8 +136,8 @@ mod tests {
         assert!(others > 100_000, "{others}");
     }
 
-    /// The function against merging itself: for tokens of all lengths beside themselves, beside those with ids next to
-    /// theirs, and beside tokens that have nothing to do with them.
+    /// The function against merging itself: for tokens of all lengths next to themselves, to those with ids close to
+    /// theirs, and to tokens that have nothing to do with them.
     #[test]
     fn a_pair_is_valid_if_merging_makes_it() {
         let (mut valid, mut others) = (0, 0);

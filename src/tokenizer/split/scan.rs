@@ -274,7 +274,7 @@ mod tests {
             ("I'm| sure| it's|'t| we'll|x| I'D|!", ""),
             ("a|'| b|''|s| c|'x| they'RE", ""),
             ("is'ſ|s| é's|É's", ""),
-            // Whether an uppercase letter after letters without case begins a piece is not decided beside one.
+            // Whether an uppercase letter after letters without case begins a piece is not decided next to one.
             ("x| a's| 中", "A b"),
         ]);
     }

@@ -48,7 +48,7 @@ fn all_of<'a>(demands: impl IntoIterator<Item = Schema<'a>>, levels: usize) -> S
 
 /// One object with the fields of all, in the order in which they first appear.
 fn merge(mut objects: Vec<ObjectType<'_>>, levels: usize) -> ObjectType<'_> {
-    // `{"type": "object"}` beside an object with fields adds nothing to it.
+    // `{"type": "object"}` next to an object with fields adds nothing to it.
     let has_fields = objects.iter().any(|object| !object.fields.is_empty());
     objects.retain(|object| !(has_fields && object.is_any()));
     let mut rests = Vec::new();

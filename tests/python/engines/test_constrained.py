@@ -73,4 +73,4 @@ def test_a_strict_tool_that_cannot_be_held(engine: Any) -> None:
     body = {"messages": USER, "tools": [{"type": "function", "function": function}]}
     answer = asyncio.run(ask(serve.app(Hurried(engine)), "/v1/chat/completions", body))
     assert answer.status == 400
-    assert "tools[0].parameters.not: no grammar holds this keyword" in answer.body.decode()
+    assert "tools[0].parameters.not: no grammar can enforce this keyword" in answer.body.decode()

@@ -177,7 +177,7 @@ ATTACKS: dict[str, Attack] = {
     "700 half heads": half_heads,
     "700 bodies that never come": bodies_that_never_come,
     "50 clients that read nothing of 16 answers": unread,
-    "800 tools with a keyword that no grammar holds": body_of(lambda: tools(800, _ODD)),
+    "800 tools with a keyword that no grammar can enforce": body_of(lambda: tools(800, _ODD)),
     "100 tools of 3,600 choices each": body_of(lambda: tools(100, _WIDE)),
     "30 MB of empty lists": body_of(lambda: b'{"messages": [' + b"[]," * 10**7 + b"[]]}"),
     "30 MB of small objects": body_of(

@@ -33,7 +33,7 @@ _logger = init_logger(__name__)
 
 @lru_cache(maxsize=1000)
 def _warn_once(one: Loosened) -> None:
-    _logger.warning("%s: %s; it is not held", one.path, one.reason)
+    _logger.warning("%s: %s; it is not enforced", one.path, one.reason)
 
 
 class HarmonyParser(VllmParser):  # type: ignore[misc]
@@ -67,7 +67,7 @@ class HarmonyParser(VllmParser):  # type: ignore[misc]
         return result
 
     def flush(self) -> list[Any]:
-        """The end of the tokens: what is left of the last message. The next turn begins anew."""
+        """The end of the tokens: what is left of the last message. The next turn begins from nothing."""
         result = self._result(self._harmony_parser.finish())
         self._reader, self._read = None, {}
         return list(result.segments)

@@ -58,7 +58,7 @@ class SampleRequest:
     passed_on: dict[str, Any] = field(default_factory=dict)
     """What the body has for the engine only, as vLLM names it: ``min_tokens``, ``priority``, …"""
     headers: dict[str, str] = field(default_factory=dict)
-    """What an engine reached by HTTP gets beside the body: to which trace its spans belong."""
+    """What an engine reached by HTTP gets besides the body: to which trace its spans belong."""
 
     def named(self, **names: str) -> dict[str, Any]:
         """The sampling with some options renamed."""
@@ -118,7 +118,7 @@ _VALUES: dict[str, tuple[type, ...]] = {
     "model": (str, type(None)),
     "context": (int,),
 }
-"""What an engine has beside its functions, and the types."""
+"""What an engine has besides its functions, and the types."""
 
 
 def checked(engine: Any) -> Engine:

@@ -166,7 +166,7 @@ class HttpEngine:
         if status == 503:
             return EngineError(message, 503, response.retry_after)
         if status == 404:
-            # It may have been started anew, with another model: the next request asks for its name.
+            # It may have been restarted with another model: the next request asks for its name.
             self._known = False
         # A wrong key or path is a fault of this server's settings, not of the client.
         return EngineError(message, 400 if status in (400, 413, 422) else 502)

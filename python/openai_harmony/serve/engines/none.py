@@ -30,7 +30,7 @@ class NoEngine:
         """Nothing can be wrong with it."""
 
     async def aclose(self) -> None:
-        """Nothing is held."""
+        """Nothing is open."""
 
     async def sample(self, request: SampleRequest) -> AsyncGenerator[Sampled, None]:
         """Raises ``NoEngineError``."""

@@ -58,7 +58,7 @@ class Replay:
         """Nothing can be wrong with it."""
 
     async def aclose(self) -> None:
-        """Nothing is held."""
+        """Nothing is open."""
 
     async def sample(self, request: SampleRequest) -> AsyncGenerator[Sampled, None]:
         """Says what was recorded."""

@@ -23,9 +23,9 @@ class Output:
     """The paths of a run's output.
 
     A folder has the shards ``part-00000`` and so on, ``_report.json``, the same as a page,
-    ``_report.html``, and ``_errors.jsonl``. A file has the latter three beside it, and while the
+    ``_report.html``, and ``_errors.jsonl``. A file has the latter three next to it, and while the
     run lasts its shards in a folder with ``.shards`` after its name. While a run lasts there is a
-    ``lock`` beside them.
+    ``lock`` next to them.
 
     Files are known only by these names, never by names that a report has.
     """
@@ -64,11 +64,11 @@ class Output:
             )
         self.path = path
         self.kind: FileFormat = kind if self.is_file and kind is not None else to or "parquet"
-        beside = f"{path}." if self.is_file else f"{path}{os.sep}_"
-        self.report = Path(f"{beside}report.json")
-        self.errors = Path(f"{beside}errors.jsonl")
-        self.page = Path(f"{beside}report.html")
-        self.lock = Path(f"{beside}lock")
+        prefix = f"{path}." if self.is_file else f"{path}{os.sep}_"
+        self.report = Path(f"{prefix}report.json")
+        self.errors = Path(f"{prefix}errors.jsonl")
+        self.page = Path(f"{prefix}report.html")
+        self.lock = Path(f"{prefix}lock")
         self.shards = path.with_name(f"{path.name}.shards") if self.is_file else path
 
     def stem(self, index: int) -> Path:
@@ -163,9 +163,9 @@ class Output:
                 self.shards.rmdir()
 
     def left(self) -> list[Path]:
-        """What a run that did not complete has left: its folder, or what is beside the file."""
-        beside = [self.report, self.shards, unfinished(self.errors)]
-        return [path for path in (beside if self.is_file else [self.path]) if path.exists()]
+        """What a run that did not complete has left: its folder, or the files next to the output."""
+        files = [self.report, self.shards, unfinished(self.errors)]
+        return [path for path in (files if self.is_file else [self.path]) if path.exists()]
 
     def end(self, state: State) -> None:
         """Gives all files of a complete run their names: the joined one, the errors, the report."""

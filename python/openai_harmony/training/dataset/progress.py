@@ -16,7 +16,7 @@ from openai_harmony.training.dataset.state import Counts, State
 Progress = Callable[[int, Counts], None]
 
 _SECONDS = 0.1
-"""How often a line is written anew."""
+"""How often a line is written again."""
 
 
 @contextmanager

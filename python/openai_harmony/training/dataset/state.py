@@ -1,4 +1,4 @@
-"""What a run has done, and where to continue: a file beside its output, which is its report too."""
+"""What a run has done, and where to continue: a file next to its output, which is its report too."""
 
 from __future__ import annotations
 
