@@ -383,7 +383,7 @@ def test_no_answer_of_bnf_begins_a_special_token(form: Any, said: str) -> None:
 def test_llama_cpp_repeats_two_thousand_times_at_most() -> None:
     kinds = {"minLength": "string", "maxLength": "string", "minItems": "array", "maxItems": "array"}
     for key, kind in kinds.items():
-        with pytest.raises(HarmonyError, match=rf"response_schema.{key}: llama.cpp holds no"):
+        with pytest.raises(HarmonyError, match=rf"response_schema.{key}: llama.cpp takes no"):
             TurnGrammar(response_schema={"type": kind, key: 5000}).to_gbnf()
     long = {"type": "string", "maxLength": 5000}
     with pytest.raises(HarmonyError, match=r"response_schema.maxLength: costs xgrammar more time"):

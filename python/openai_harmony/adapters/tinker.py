@@ -31,7 +31,7 @@ registry: Any = needed("tinker_cookbook.renderers", "tinker")
 Message = dict[str, Any]
 Effort = Literal["low", "medium", "high"]
 TOKENS, TOOLS = "harmony_tokens", "harmony_tools"
-"""Keys of a message besides tinker's own: the tokens that it was parsed from, and declared tools."""
+"""Keys of a message besides tinker's own: the tokens it was parsed from, and declared tools."""
 
 
 class HarmonyRenderer(base.Renderer):  # type: ignore[misc]

@@ -80,8 +80,8 @@ class Message(NamesTheWay, InNotebooks, BaseModel):
 
     :meth:`from_dict` reads the flat form, ``{"role": "user", "content": "Hello"}``. Validation by
     pydantic takes only the nested form that ``model_dump`` writes, ``{"author": {"role": "user"},
-    "content": "Hello"}``: messages of other libraries are flat too, and such a model may be in a union
-    with this one.
+    "content": "Hello"}``: messages of other libraries are flat too, and such a model may be in a
+    union with this one.
 
     >>> call = Message.from_role_and_content("assistant", '{"place": "Oslo"}')
     >>> call.with_channel("commentary").with_recipient("functions.weather").text

@@ -1,6 +1,6 @@
 """Episodes that continue from sampled tokens: for agents, and for reinforcement learning.
 
-Rendering the conversation again after each turn spells the model's headers and arguments another way.
+Rendering a conversation again after each turn spells the model's headers and arguments differently.
 So a trainer trains on tokens that the policy never sampled, and a prefix cache misses. Here the
 next prompt is the last one, the sampled tokens, and what is new; where the format does not allow
 that, the break has a reason.

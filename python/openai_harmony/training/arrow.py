@@ -35,7 +35,7 @@ _LONGEST = 2**31 - 1
 
 
 def arrow_stream(rows: Any) -> Any:
-    """What gives the rows as an Arrow stream, if Arrow can represent them; ``None`` if it does not."""
+    """What gives the rows as an Arrow stream, if Arrow has a type for them, else ``None``."""
     if hasattr(rows, "__arrow_c_stream__"):
         return rows
     if hasattr(rows, "__arrow_c_array__"):

@@ -67,7 +67,7 @@ class HarmonyParser(VllmParser):  # type: ignore[misc]
         return result
 
     def flush(self) -> list[Any]:
-        """The end of the tokens: what is left of the last message. The next turn begins from nothing."""
+        """The end of the tokens: what is left of the last message. The next turn starts over."""
         result = self._result(self._harmony_parser.finish())
         self._reader, self._read = None, {}
         return list(result.segments)

@@ -163,7 +163,7 @@ class Output:
                 self.shards.rmdir()
 
     def left(self) -> list[Path]:
-        """What a run that did not complete has left: its folder, or the files next to the output."""
+        """What a run that did not complete has left: its folder, or the files by the output."""
         files = [self.report, self.shards, unfinished(self.errors)]
         return [path for path in (files if self.is_file else [self.path]) if path.exists()]
 

@@ -1,4 +1,4 @@
-"""What a run has done, and where to continue: a file next to its output, which is its report too."""
+"""What a run has done, and where to continue: a file next to its output, also its report."""
 
 from __future__ import annotations
 
