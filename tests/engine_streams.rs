@@ -197,6 +197,9 @@ fn streams_of_llama_cpp() {
     row(LLAMA_CPP, &[one, cut, end].concat(), 99, &whole.tokens, Ok(FinishReason::Stop));
     let limit = "{\"content\":\"\",\"stop\":true,\"stop_type\":\"limit\"}";
     row(LLAMA_CPP, limit, 9, &[], Ok(FinishReason::Length));
+    // All tokens are there, though the text would be encoded as another.
+    let all = "{\"content\":\"ab\",\"tokens\":[64,65],\"tokens_predicted\":2,\"stop\":true}";
+    row(LLAMA_CPP, all, 9, &[64, 65], Ok(FinishReason::Stop));
     let text = "{\"content\":\"Hi\",\"tokens\":[]}";
     row(LLAMA_CPP, text, 9, &[], Err("502 sends text without tokens"));
 }

@@ -21,6 +21,19 @@ fn values_are_equal_if_their_texts_are() {
 }
 
 #[test]
+fn a_member_is_added_or_replaced() {
+    for (given, expected) in [
+        (r#"{"a":1.50}"#, r#"{"a":1.50,"b":[null]}"#),
+        (r#"{"b":2,"a":1.50}"#, r#"{"b":[null],"a":1.50}"#),
+        ("[1]", "[1]"),
+    ] {
+        let body = parse_body(given).unwrap();
+        assert_eq!(body.with_member("b", &serde_json::json!([null])).to_string(), expected);
+        assert_eq!(body.to_string(), given);
+    }
+}
+
+#[test]
 fn errors_say_what_is_wrong_with_a_content() {
     for (content, said) in [
         (r#"[{"type": "image"}]"#, "unknown variant `image`"),

@@ -224,6 +224,8 @@ mod tests {
             ("[1", None),
             ("7", None),
             (r"{a", None),
+            ("{1", None),
+            ("{true", None),
             (r#"{"a" "b""#, None),
             (r#"{"a": 1 2"#, None),
             ("{\"a\n", None),

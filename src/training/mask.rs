@@ -4,6 +4,7 @@ use super::sampled::Sampler;
 use crate::chat::Role;
 use crate::options::{choices, options};
 use crate::render::{Rendered, Speaker};
+use crate::span::MessageSpan;
 
 /// Which of the model's turns are trained. A turn ends at a message of the user.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
@@ -110,7 +111,7 @@ impl Rendered {
     pub fn loss_mask(&self, mask: &LossMask) -> Vec<u8> {
         let first_span = match mask.turns {
             Turns::All => 0,
-            Turns::Last => self.behind_last_user(),
+            Turns::Last => self.last_user(),
         };
         let mut bytes = vec![0; self.tokens.len()];
         let mut rule = Sampler::default();
@@ -129,12 +130,11 @@ impl Rendered {
         bytes
     }
 
-    /// The index of the first span after the last message of the user; a message that has only begun does not count.
-    fn behind_last_user(&self) -> usize {
-        let is_user = |index: &usize| {
-            self.speakers[*index].role == Role::User && self.spans[*index].message.is_some()
+    /// The span of the user's last message, which the model does not sample; one that has only begun does not count.
+    fn last_user(&self) -> usize {
+        let is_user = |(span, speaker): (&MessageSpan, &Speaker)| {
+            speaker.role == Role::User && span.message.is_some()
         };
-        let count = self.spans.len().min(self.speakers.len());
-        (0..count).rev().find(is_user).map_or(0, |index| index + 1)
+        self.spans.iter().zip(&self.speakers).rposition(is_user).unwrap_or(0)
     }
 }

@@ -169,6 +169,30 @@ fn blocks_of_servers_are_listed() {
     assert!(said(&turn).contains("final<|message|>B<|end|>"));
 }
 
+/// A block that is not read is listed, or has a placeholder, as a whole; fields of the others are listed one by one.
+#[test]
+fn unknown_fields_of_blocks_are_listed() {
+    let content = [
+        json!({"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}, "odd": 1}),
+        json!({"type": "web_search_tool_result", "tool_use_id": "s", "content": [], "odd": 1}),
+        json!({"type": "image", "source": {"type": "base64"}, "odd": 1}),
+        json!({"type": "text", "text": "B", "odd": 1}),
+        json!({"type": "tool_use", "id": "a", "name": "f", "input": {}}),
+    ];
+    let turn = read(json!([
+        {"role": "user", "content": "A"},
+        {"role": "assistant", "content": content},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": "R", "odd": 1}]},
+    ]));
+    let expected = [
+        "messages[1].content[0]",
+        "messages[1].content[1]",
+        "messages[1].content[3].odd",
+        "messages[2].content[0].odd",
+    ];
+    assert_eq!(unused(&turn), expected);
+}
+
 #[test]
 fn effort_counts_before_the_budget() {
     let cases = [

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::Value;
 
-use openai_harmony::interop::{Dialect, parse_body};
+use openai_harmony::interop::{Dialect, UnusedReason, parse_body};
 
 use super::bodies::{any_body_is_read_or_refused, body};
 
@@ -38,4 +38,17 @@ fn random_bodies_are_often_read() {
         let said = bodies.iter().filter(|body| dialect.read(*body, &options).is_ok()).count();
         assert!(said > 100, "{dialect} reads {said} of {}", bodies.len());
     }
+}
+
+/// The names of further ones are not compared with the known ones, which would take long.
+#[test]
+fn sixty_four_unknown_fields_are_compared() {
+    let name = |at: u8| format!("temperature{}", char::from(b'0' + at));
+    let fields = (0..66).map(|at| (name(at), Value::from(1)));
+    let mut body = serde_json::json!({"messages": []});
+    body.as_object_mut().unwrap().extend(fields);
+    let turn = super::turn(super::CHAT, body);
+    let misspelt = UnusedReason::Misspelt("temperature".to_owned());
+    let is_misspelt: Vec<_> = turn.unused.iter().map(|unused| unused.reason == misspelt).collect();
+    assert_eq!(is_misspelt, [[true; 64].as_slice(), &[false; 2]].concat());
 }

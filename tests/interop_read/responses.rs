@@ -198,6 +198,7 @@ fn history_is_said_before_the_input() {
         "{text}"
     );
     assert_eq!(turn.answer.repeated["previous_response_id"], "resp_1");
+    assert_eq!(unused(&turn), [""; 0]);
     // What the history has, a reference does not say again.
     let body = json!({"input": [{"type": "item_reference", "id": "rs_7"}, {"id": "m1"}, {"role": "user", "content": "C"}]});
     assert_eq!(prompt(&RESPONSES.read(&body, &with).unwrap()).matches("message|>A<").count(), 1);

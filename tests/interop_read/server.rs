@@ -103,6 +103,9 @@ fn schemas_of_answers() {
         assert_eq!((read.name.as_str(), &read.schema), (name, &schema), "{format}");
         assert_eq!(unused(&turn), lost, "{format}");
     }
+    let named = json!({"type": "json_schema", "json_schema": {"name": "n"}});
+    let read = turn(CHAT, json!({"messages": [], "response_format": named}));
+    assert_eq!(read.response_format.unwrap().schema, json!({}), "any answer");
     let body = json!({"messages": [], "response_format": {"type": "text", "schema": {}}});
     assert_eq!(unused(&turn(CHAT, body)), ["response_format.schema"]);
 }

@@ -227,6 +227,12 @@ fn built_in_tools_are_declared_if_asked_for_and_offered() {
         assert!(!system(&not).contains("# Tools"), "{body}");
         assert_eq!(not.unused.len(), 1);
     }
+    let other = json!({"messages": [], "tools": [{"type": "advisor_20260301", "name": "advisor"}]});
+    let other = ANTHROPIC.read(other, &both).unwrap();
+    assert_eq!(
+        (unused(&other), system(&other).contains("# Tools")),
+        (vec!["tools[0]".to_owned()], false)
+    );
     let not_asked = CHAT.read(json!({"messages": []}), &both).unwrap();
     assert!(!system(&not_asked).contains("# Tools"));
 }

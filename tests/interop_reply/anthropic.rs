@@ -43,6 +43,15 @@ fn a_whole_message() {
 }
 
 #[test]
+fn the_stop_string_that_an_engine_reports() {
+    let mut reply = reply(&turn(ANTHROPIC, &plain()));
+    let mut bytes = Vec::new();
+    reply.finish_into(FinishReason::Stop, Some("END"), &mut bytes).unwrap();
+    let sent = String::from_utf8(bytes).unwrap();
+    assert!(sent.contains(r#""stop_reason":"stop_sequence","stop_sequence":"END""#), "{sent}");
+}
+
+#[test]
 fn a_streamed_message() {
     let thought = "<|channel|>analysis<|message|>H<|end|><|start|>assistant";
     let call = CALL.replace("{\"city\":\"Oslo\"}", "{\"a\": 1}");

@@ -307,9 +307,23 @@ fn built_in_calls_are_the_servers() {
     let custom = json!({"tools": [{"type": "custom", "custom": {"name": "python"}}]});
     let called = &message(&with(plain(), custom), &[call])["tool_calls"][0];
     assert_eq!(called["custom"], json!({"name": "python", "input": "{}"}));
+    // So is one whose name is that of another built-in tool's namespace, which nothing calls.
+    let tools =
+        json!([{"type": "function", "function": {"name": "browser"}}, {"type": "browser_search"}]);
+    let call = "<|channel|>commentary to=browser <|constrain|>json<|message|>{}<|call|>";
+    let called = message(&with(plain(), json!({"tools": tools})), &[call])["tool_calls"].take();
+    assert_eq!(called[0]["function"]["name"], "browser");
     // Another of them is not the one that the request asks for.
     let search = "<|channel|>analysis to=browser.search<|message|>{}<|call|>";
     assert_eq!(message(&asked, &[search])["content"], "{}");
+}
+
+#[test]
+fn an_answer_has_the_time_at_which_it_began() {
+    let turn = turn(CHAT, &plain());
+    let created = |options| turn.reply(&encoding(), options).unwrap().response()["created"].take();
+    assert_eq!(created(ReplyOptions::new("m").with_created(7)), 7);
+    assert!(created(ReplyOptions::new("m")).as_u64().unwrap() > 1_700_000_000);
 }
 
 #[test]

@@ -2,10 +2,10 @@
 
 #![expect(clippy::needless_pass_by_value, reason = "rows make their values where they give them")]
 
-use openai_harmony::interop::{DerenderKind, DerenderOptions, derender};
+use openai_harmony::interop::{DerenderKind, DerenderOptions, Dialect, derender};
 use serde_json::{Value, json};
 
-use super::{encoding, tokens};
+use super::{ANSWER, CALL, PREAMBLE, THOUGHT, encoding, tokens};
 
 const CHAT: DerenderKind = DerenderKind::Chat;
 const TEXTS: DerenderKind = DerenderKind::Texts;
@@ -131,6 +131,82 @@ fn offsets_of_a_stream_are_those_of_the_whole() {
     let ended = json!({"token_ids": [], "finish_reason": "length", "logprobs": {"content": []}});
     let (choice, after) = next(TEXTS, ended, after);
     assert_eq!((&choice["text"], &after["logprob_text_offset"]), (&json!("\u{FFFD}"), &json!(17)));
+}
+
+/// A character may have begun in an earlier chunk: it belongs to the last of its tokens.
+#[test]
+fn names_of_a_stream_are_those_of_the_whole() {
+    let sampled = tokens("One two three 🫠 four");
+    let choice = |tokens: &[u32]| json!({"token_ids": tokens, "logprobs": likely(tokens, 1)});
+    let whole = text(choice(&sampled), Value::Null)["logprobs"].take();
+    let (mut state, mut names, mut offsets) = (Value::Null, Vec::new(), Vec::new());
+    for token in &sampled {
+        let (mut choice, after) = next(TEXTS, choice(&[*token]), state);
+        names.push(choice["logprobs"]["tokens"][0].take());
+        offsets.push(choice["logprobs"]["text_offset"][0].take());
+        state = after;
+    }
+    assert_eq!((&json!(names), &json!(offsets)), (&whole["tokens"], &whole["text_offset"]));
+    let names: Vec<_> = names.iter().filter_map(Value::as_str).collect();
+    assert_eq!(names.concat(), "One two three 🫠 four", "{names:?}");
+}
+
+/// Chunks of any size add up to the same, and only the first has the role.
+#[test]
+fn the_cut_of_chunks_does_not_matter() {
+    let call = CALL.replace("<|call|>", "<|end|><|start|>assistant");
+    let sampled = tokens(&[THOUGHT, PREAMBLE, THOUGHT, PREAMBLE, &call, CALL].concat());
+    let tools = json!([{"type": "function", "function": {"name": "get_weather"}}]);
+    let mut all = Vec::new();
+    for size in [1, 2, 7, sampled.len()] {
+        let (mut state, mut thoughts, mut texts) = (Value::Null, String::new(), String::new());
+        let mut calls = vec![(String::new(), String::new()); 2];
+        for (index, piece) in sampled.chunks(size).enumerate() {
+            let mut body = chunk(json!({"token_ids": piece}), state);
+            body["chat_request"]["tools"] = tools.clone();
+            let mut made = made(CHAT, body).unwrap();
+            let delta = made["chunk"]["choices"][0]["delta"].take();
+            assert_eq!(delta.get("role").is_some(), index == 0, "{delta}");
+            thoughts += delta["reasoning"].as_str().unwrap_or_default();
+            texts += delta["content"].as_str().unwrap_or_default();
+            for call in delta["tool_calls"].as_array().into_iter().flatten() {
+                let (name, arguments) =
+                    &mut calls[usize::try_from(call["index"].as_u64().unwrap()).unwrap()];
+                *name += call["function"]["name"].as_str().unwrap_or_default();
+                *arguments += call["function"]["arguments"].as_str().unwrap_or_default();
+            }
+            state = made["stream_state"].take();
+            assert_eq!(state["tools_streamed"], !calls[0].0.is_empty());
+        }
+        assert_eq!(state["last_tool_call_ids"].as_array().unwrap().len(), 2);
+        all.push((thoughts, texts, calls));
+    }
+    assert!(all.iter().all(|one| one == &all[0]), "{all:?}");
+    let called = ("get_weather".to_owned(), "{\"city\":\"Oslo\"}".to_owned());
+    assert_eq!(all[0].2, [called.clone(), called]);
+    assert_eq!((all[0].0.matches("Hm.").count(), all[0].1.matches("Let me look.").count()), (2, 2));
+}
+
+/// The first chunk has a text even if nothing was said yet.
+#[test]
+fn a_stream_begins_with_an_empty_text() {
+    let (choice, state) = next(CHAT, json!({"token_ids": [200_005]}), Value::Null);
+    assert_eq!(choice["delta"], json!({"role": "assistant", "content": ""}));
+    let (choice, _) = next(CHAT, json!({"token_ids": tokens("analysis")}), state);
+    assert_eq!(choice["delta"], json!({}));
+    let (choice, _) = next(CHAT, json!({"token_ids": tokens(THOUGHT)}), Value::Null);
+    assert_eq!(choice["delta"], json!({"role": "assistant", "reasoning": "Hm."}));
+}
+
+/// The engine has the prompt: it is not rendered again, not even where that would fail.
+#[test]
+fn the_prompt_is_not_rendered_again() {
+    let mut body = chunk(json!({"token_ids": tokens(ANSWER)}), Value::Null);
+    let tool = json!({"name": "f", "description": "x".repeat(2 << 20)});
+    body["chat_request"]["tools"] = json!([{"type": "function", "function": tool}]);
+    let request = super::turn(Dialect::ChatCompletions, &body["chat_request"]);
+    assert!(request.prompt(&encoding()).is_err());
+    assert_eq!(made(CHAT, body).unwrap()["chunk"]["choices"][0]["delta"]["content"], "Sunny.");
 }
 
 #[test]

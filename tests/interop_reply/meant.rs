@@ -271,6 +271,7 @@ fn reports() {
         vec![call("python", "print(1)")],
         vec![call("functions.run", "import os\nos.listdir()")],
         vec![call("functions.run", r#"[{"code": "ls"}]"#)],
+        vec![call("functions.run", r#""ls -l""#)],
     ] {
         for has_tools in [true, false] {
             check(&all, 1, has_tools);

@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 
 use super::laws::{reason, sampled};
 use super::{
-    ANTHROPIC, CALL, CHAT, OLLAMA, RESPONSES, THOUGHT, changed, encoding, plain_of, reply_laws,
-    tokens, turn,
+    ANTHROPIC, CALL, CHAT, OLLAMA, PREAMBLE, RESPONSES, THOUGHT, changed, encoding, plain_of,
+    reply_laws, tokens, turn,
 };
 
 fn still() -> Clock {
@@ -102,6 +102,19 @@ proptest! {
             let (moved, _) = sent_by(turn, &pieces, &moves, reason, from_checkpoint);
             prop_assert_eq!(moved, stayed);
         }
+    }
+}
+
+/// After thoughts, shown and hidden, preambles and calls, in each dialect.
+#[test]
+fn a_checkpoint_may_come_after_each_token() {
+    let second = CALL.replace("<|call|>", "<|end|><|start|>assistant");
+    let sampled = tokens(&[THOUGHT, PREAMBLE, &second, THOUGHT, CALL].concat());
+    for turn in reply_laws::turns().iter().filter(|turn| turn.dialect != Dialect::Responses) {
+        let pieces: Vec<_> = sampled.chunks(1).collect();
+        let (stayed, _) = sent(turn, &pieces, &[false], FinishReason::Stop);
+        let (moved, _) = sent_by(turn, &pieces, &[true], FinishReason::Stop, from_checkpoint);
+        assert_eq!(moved, stayed);
     }
 }
 

@@ -99,6 +99,29 @@ def test_the_rest_of_a_header_is_named() -> None:
     ]:  # fmt: skip
         assert grammar.accepts(ids(text)).expected == expected, text
     assert one.accepts([]).expected.endswith("analysis<|message|> or 7 more")
+    two = TurnGrammar([{"type": "function", "function": {"name": name}} for name in "fg"])
+    begun = two.accepts(ids("<|channel|>commentary to=functions."))
+    assert begun.expected == " or ".join(
+        f"{name}{kind}<|message|>" for name in "fg" for kind in (" <|constrain|>json", "")
+    )
+
+
+def test_the_least_number_of_messages_is_enough() -> None:
+    answer = "<|channel|>final<|message|>x<|return|>"
+    thought = "<|channel|>analysis<|message|>x<|end|><|start|>assistant"
+    for grammar, text in [
+        (TurnGrammar(max_messages=1), answer),
+        (TurnGrammar(max_messages=2, thinking="required"), thought + answer),
+    ]:
+        assert grammar.accepts(ids(text)).ok
+        assert not grammar.accepts(ids(thought + text)).ok
+
+
+def test_only_its_own_token_follows_the_end_of_a_turn() -> None:
+    grammar = TurnGrammar(header_forms="all")
+    ended = ids("<|channel|>final<|message|>x<|end|>")
+    for token in range(200_000, 200_020):
+        assert grammar.accepts([*ended, token]).ok == (token == 200_002)
 
 
 def test_texts_are_whole_characters() -> None:
@@ -154,6 +177,9 @@ def test_answers_that_fit_a_regex_or_are_a_choice(
         assert verdict.ok == (text in good), (text, verdict)
         assert verdict.ok or 3 <= verdict.at < len(tokens)
     assert grammar.accepts(ids(LABELLED_CALL)).ok
+    # Only the answer has to fit.
+    thought = "<|channel|>analysis<|message|>?!<|end|><|start|>assistant"
+    assert grammar.accepts(ids(f"{thought}<|channel|>final<|message|>{good[0]}<|return|>")).ok
     begun = TurnGrammar(prefill=Prefill(channel="final", text=""), **form)
     assert begun.accepts(ids(f"{good[0]}<|return|>")).ok
     assert "or more that fits" in begun.accepts(ids(good[0])).expected

@@ -134,6 +134,31 @@ def test_a_null_in_a_struct_is_a_field_left_out():
     assert batch.tokens == render(rows, format="chat").tokens
 
 
+def arguments_in_a_map(keys, values):
+    """A table with a call whose arguments are a map."""
+    arguments = pa.MapArray.from_arrays([0, len(keys)], keys, values)
+    call = pa.StructArray.from_arrays([pa.array(["add"]), arguments], ["name", "arguments"])
+    said = pa.StructArray.from_arrays(
+        [
+            pa.array(["user", "assistant"]),
+            pa.array(["Add.", None]),
+            pa.ListArray.from_arrays(pa.array([0, 0, 1]), call),
+        ],
+        ["role", "content", "tool_calls"],
+    )
+    return pa.table({"messages": pa.ListArray.from_arrays([0, 2], said)})
+
+
+def test_a_map_is_an_object():
+    batch = render(arguments_in_a_map(["a", "b", "c"], [1, None, 3]), format="chat")
+    assert not batch.errors
+    text = load_harmony_encoding("HarmonyGptOss").decode(batch.tokens)
+    assert '<|message|>{"a":1,"c":3}<|call|>' in text, text
+    [(_, error)] = render(arguments_in_a_map([1, 2], [1, 2]), format="chat").errors
+    assert error.path == "messages[1].tool_calls[0].arguments"
+    assert str(error).endswith("expected a map whose keys are texts, got Int64")
+
+
 @pytest.mark.parametrize(
     ("rows", "path", "text"),
     [

@@ -89,6 +89,31 @@ fn thoughts_are_dropped_after_an_answer() {
     }
 }
 
+/// A prompt may have more thoughts than the policy keeps: they are dropped once a turn ends.
+#[test]
+fn thoughts_of_the_prompt_stay_until_a_turn_ends() {
+    let before =
+        [user("2 + 2?"), assistant("analysis", "Sum."), assistant("final", "4"), user("And 3?")];
+    let prompt = prompt(&before, RenderConfig::new().with_thoughts(ThoughtPolicy::Keep));
+    let config = RenderConfig::new().with_thoughts(ThoughtPolicy::Drop);
+    let options = ExtendOptions::new().with_config(config).with_keep_return(true);
+    let call = "<|channel|>commentary to=functions.f<|message|>{}<|call|>";
+    let preamble = "<|channel|>commentary<|message|>I add.<|end|>";
+    let developer = Message::from_role_and_content(Role::Developer, "Be brief.");
+    for (sampled, new, broken) in [
+        (call, result("functions.f"), None),
+        (preamble, developer.clone(), None),
+        (preamble, user("?"), Some(Break::ThoughtsDropped)),
+        ("<|channel|>final<|message|>5<|return|>", developer, Some(Break::ThoughtsDropped)),
+    ] {
+        let found = match encoding().extend(&prompt, &tokens(sampled), &[new], &options).unwrap() {
+            Extension::Broken { reason, .. } => Some(reason),
+            Extension::Extended { .. } => None,
+        };
+        assert_eq!(found, broken, "{sampled}");
+    }
+}
+
 #[test]
 fn declaring_tools_breaks_where_the_system_message_must_say_so() {
     let tools = tools();

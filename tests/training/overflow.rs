@@ -2,7 +2,11 @@
 
 use openai_harmony::ErrorKind;
 use openai_harmony::chat::{Conversation, Message, Role};
-use openai_harmony::training::{Batch, ExampleUnit, LossMask, Overflow, RowOptions, Turns, render};
+use openai_harmony::training::{
+    Batch, ExampleUnit, LossMask, Overflow, RowFormat, RowOptions, Turns, render,
+};
+
+use serde_json::json;
 
 use crate::encoding;
 
@@ -73,6 +77,25 @@ fn one_turn_that_does_not_fit_is_an_error_of_its_row() {
         let options = RowOptions::new().with_examples(examples).with_max_tokens(5, Overflow::Drop);
         let batch = rendered(turns(1), &options);
         assert_eq!((batch.errors.len(), batch.dropped), (0, vec![0]));
+    }
+}
+
+/// What is unused of a row is counted, whether or not its answers fit.
+#[test]
+fn answers_that_do_not_fit_are_dropped_together() {
+    let row = json!({
+        "prompt": [{"role": "user", "content": "Hi", "mood": "glad"}],
+        "chosen": "Hi",
+        "rejected": "Hi Hi",
+    });
+    let options = RowOptions::new().with_format(RowFormat::Preference);
+    let whole = render(&encoding(), [row.clone()], &options);
+    let longest = whole.iter().map(|example| example.tokens.len()).max().unwrap();
+    for (most, examples, dropped) in [(longest - 1, 0, vec![0]), (longest, 2, vec![])] {
+        let options = options.clone().with_max_tokens(most, Overflow::Drop);
+        let batch = render(&encoding(), [row.clone()], &options);
+        assert_eq!((batch.len(), &batch.dropped), (examples, &dropped), "{:?}", batch.errors);
+        assert!(batch.unused.keys().any(|field| field.ends_with("mood")), "{:?}", batch.unused);
     }
 }
 

@@ -20,6 +20,23 @@ fn assert_same(row: &str, is_fine: bool) {
     assert_eq!(batch.errors.is_empty(), is_fine, "{row}: {:?}", batch.errors);
 }
 
+/// A part may leave fields out; one that is null is none.
+#[test]
+fn parts_of_system_messages_have_defaults_if_asked_for() {
+    for (identity, system_defaults, is_said) in
+        [("", true, true), ("", false, false), (r#", "model_identity": null"#, true, false)]
+    {
+        let row = format!(
+            r#"[{{"role": "system", "content": [{{"type": "system_content"{identity}}}]}},
+                {{"role": "developer", "content": [{{"type": "developer_content"}}]}}, {SAID}]"#
+        );
+        let options = RowOptions::new().with_system_defaults(system_defaults);
+        let batch = render(&encoding(), [&*row], &options);
+        let text = encoding().tokenizer().decode_utf8(&batch.tokens).unwrap();
+        assert_eq!(text.contains("You are ChatGPT"), is_said, "{row}: {text}");
+    }
+}
+
 #[test]
 fn messages_of_any_fields() {
     let messages = [

@@ -70,6 +70,14 @@ mod tests {
         assert_eq!(written(write_text, "a\u{85}\u{2028}\"\n"), r#""a\u0085\u2028\"\n""#);
     }
 
+    #[test]
+    fn each_character_of_ascii_is_written_as_any_value() {
+        for byte in 0..128 {
+            let text = char::from(byte).to_string();
+            assert_eq!(written(write_text, &text), written(write_json, &text));
+        }
+    }
+
     proptest! {
         #[test]
         fn texts_are_written_as_any_value(text in r#"[ -~]{0,20}["\\\x00-\x1f\x7f\u{85}é]{0,2}"#) {

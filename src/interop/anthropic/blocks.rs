@@ -117,7 +117,7 @@ pub(super) fn list_others_of_blocks(
     for field in content.items()? {
         let block = field.object()?;
         let kind = block.text("type")?.unwrap_or_default();
-        if is_of_servers(kind) && kind != "tool_result" || OMITTED.contains(&kind) {
+        if is_of_servers(kind) || OMITTED.contains(&kind) {
             continue;
         }
         request.list_others(&block, OF_BLOCK);
@@ -316,6 +316,5 @@ fn is_of_servers(kind: &str) -> bool {
         "fallback",
         "compaction",
     ];
-    // `tool_result` itself has been looked at before.
     KINDS.contains(&kind) || kind.ends_with("_tool_result")
 }

@@ -4,9 +4,6 @@ use serde_json::{Map, Value, json};
 
 use crate::interop::Json;
 
-/// Members of a delta that appear once and do not grow.
-const SAID_ONCE: [&str; 3] = ["id", "type", "name"];
-
 /// Merges the choices of several chunks into one.
 pub(super) fn merged(chunks: &[Json], index: usize) -> Map<String, Value> {
     let mut delta = Map::new();
@@ -45,9 +42,7 @@ pub(super) fn merged(chunks: &[Json], index: usize) -> Map<String, Value> {
 fn add(known: &mut Map<String, Value>, more: Map<String, Value>) {
     for (key, value) in more {
         match (known.get_mut(&key), value) {
-            (Some(Value::String(text)), Value::String(more)) if !SAID_ONCE.contains(&&*key) => {
-                text.push_str(&more);
-            }
+            (Some(Value::String(text)), Value::String(more)) => text.push_str(&more),
             (Some(Value::Object(inner)), Value::Object(more)) => add(inner, more),
             (Some(Value::Array(calls)), Value::Array(more)) => {
                 for call in more {

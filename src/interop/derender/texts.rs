@@ -159,7 +159,7 @@ impl Wanted {
         for token in self.shown(tokens) {
             known.push(names::name(self.tokenizer, token)?);
             let (sent, all) = (names::text(&known[prefix..read])?, names::text(&known[prefix..])?);
-            if all.chars().count() > sent.chars().count() && !all.ends_with('\u{FFFD}') {
+            if !all.ends_with('\u{FFFD}') {
                 added.extend(all.chars().skip(sent.chars().count()));
                 (prefix, read) = (read, known.len());
             }

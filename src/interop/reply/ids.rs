@@ -12,8 +12,6 @@ pub(super) struct Ids {
     seed: String,
     index: usize,
     count: usize,
-    /// How many of them were made before a checkpoint.
-    past: usize,
     make: Option<MakeId>,
     /// The ids that the server's function made, so that a resumed reply can repeat them.
     made: Vec<String>,
@@ -21,7 +19,7 @@ pub(super) struct Ids {
 
 impl Ids {
     pub(super) fn new(reply_id: &str, index: usize, make: Option<MakeId>) -> Self {
-        Self { seed: reply_id.to_owned(), index, count: 0, past: 0, make, made: Vec::new() }
+        Self { seed: reply_id.to_owned(), index, count: 0, make, made: Vec::new() }
     }
 
     pub(super) fn made(&self) -> &[String] {
@@ -35,7 +33,7 @@ impl Ids {
 
     /// Continues after this many ids.
     pub(super) fn resume(&mut self, count: usize) {
-        (self.count, self.past) = (count, count);
+        self.count = count;
     }
 
     /// Uses these ids first.
@@ -46,7 +44,7 @@ impl Ids {
     /// The next id with this prefix.
     pub(super) fn next(&mut self, prefix: &str) -> String {
         self.count += 1;
-        if let Some(made) = self.made.get(self.count - 1 - self.past) {
+        if let Some(made) = self.made.get(self.count - 1) {
             return made.clone();
         }
         if let Some(make) = &self.make {

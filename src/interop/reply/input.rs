@@ -295,16 +295,25 @@ mod tests {
         assert_eq!(decoder.finish(), "");
     }
 
-    /// A quote belongs to the input if more blanks follow it than the look-ahead covers.
+    /// A quote belongs to the input if more blanks, or a longer key, follow it than the look-ahead covers.
     #[test]
     fn an_end_is_not_waited_for_without_end() {
-        for (end, waits) in [("\"", LOOK_AHEAD), ("\"}", LOOK_AHEAD - 1)] {
-            for blanks in [waits - 1, waits] {
-                let blanks_behind = " ".repeat(blanks);
-                let arguments = format!("{{\"input\": \"a{end}{blanks_behind}");
-                let is_end = blanks < waits;
-                let input = if is_end { "a".to_owned() } else { format!("a{end}{blanks_behind}") };
-                assert_eq!(decoded(&[&arguments]), input, "{end} {blanks}");
+        for (end, repeated, waits) in
+            [("\"", " ", LOOK_AHEAD), ("\"}", " ", LOOK_AHEAD - 1), ("\", \"", "k", LOOK_AHEAD)]
+        {
+            for count in [waits - 1, waits] {
+                let after = repeated.repeat(count);
+                let mut decoder = InputDecoder::default();
+                let said = decoder.push(&format!("{{\"input\": \"a{end}{after}"));
+                let is_end = count < waits;
+                let input = if is_end { "a".to_owned() } else { format!("a{end}{after}") };
+                assert_eq!(said, input, "{end} {count}");
+                // A key that is cut off belongs to the input after all.
+                assert_eq!(
+                    decoder.finish().is_empty(),
+                    !is_end || repeated == " ",
+                    "{end} {count}"
+                );
             }
         }
     }

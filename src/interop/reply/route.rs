@@ -86,8 +86,11 @@ impl RouteRules {
     }
 
     fn route_call(&self, recipient: &str, calls: usize) -> Route {
-        let tool = self.tools.by_recipient(recipient).filter(|tool| tool.client_runs);
-        let tool = tool.or_else(|| self.function_like(recipient));
+        let tool = match self.tools.by_recipient(recipient) {
+            Some(tool) => Some(tool).filter(|tool| tool.client_runs),
+            // A built-in tool that is not declared: a function may have its name.
+            None => self.tools.by_name(recipient, None),
+        };
         if tool.is_none() && self.may_call && self.server_offers(recipient) {
             return Route::Builtin;
         }
@@ -104,16 +107,6 @@ impl RouteRules {
         let called = BuiltinTool::of_recipient(recipient);
         let is_it = |tool: &Tool| BuiltinTool::of_recipient(&tool.recipient) == called;
         self.tools.iter().any(|tool| !tool.client_runs && is_it(tool))
-    }
-
-    /// The function that was declared under a built-in tool's name, unless the built-in tool was
-    /// declared, too.
-    fn function_like(&self, recipient: &str) -> Option<&Tool> {
-        let is_declared = |tool: &Tool| tool.kind == ToolKind::Builtin && tool.declared;
-        let builtin =
-            self.tools.iter().any(|tool| is_declared(tool) && tool.recipient == recipient);
-        let function = self.tools.by_name(recipient, None);
-        function.filter(|tool| !builtin && tool.offered && tool.kind != ToolKind::Builtin)
     }
 }
 

@@ -203,6 +203,16 @@ mod tests {
         assert_eq!(stop.push("b".to_owned()), ("b".to_owned(), None));
     }
 
+    #[test]
+    fn only_what_may_begin_a_string_is_held() {
+        for (text, is_held) in
+            [("", true), ("a", true), ("aa", false), ("ba", false), ("ab", false)]
+        {
+            let mut stop = StopStrings::new(&["ab".to_owned()]).unwrap_or_default();
+            assert_eq!(stop.hold(text), is_held, "{text}");
+        }
+    }
+
     proptest! {
         #[test]
         fn the_cut_of_pieces_does_not_matter(

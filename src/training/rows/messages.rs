@@ -67,7 +67,7 @@ fn write_members(
         _ => Thought::default(),
     };
     for (key, value) in message.members().iter() {
-        let is_written = key == who || (is_caller && (key == content || key == "tool_calls"));
+        let is_written = key == who || (is_caller && key == content);
         let is_null = value.is_null() && key != content;
         if is_written || is_null || loss::is_flag(key) || thought.is_repeated(key) {
             continue;
@@ -75,6 +75,11 @@ fn write_members(
         let Some(field) = message.get_or_null(key) else { continue };
         match key {
             _ if key == content => write_content(body, &field, speaker, &thought)?,
+            "tool_calls" if is_caller => {
+                if field.items()?.next().is_some() {
+                    return Err(field.invalid(format!("the message's calls are in {content:?}")));
+                }
+            }
             "tool_calls" => {
                 body.string(key);
                 write_calls(body, &field)?;
