@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,12 @@ pytest.importorskip("transformers", reason="make test-engines installs transform
 pytest.importorskip("starlette", reason="make test-engines installs starlette")
 
 import torch
+import transformers
 
+import openai_harmony
 from gateways import BODIES, ENCODING, Answer, ask
 from openai_harmony import serve
+from openai_harmony.serve.constraint import constraint_of
 from openai_harmony.serve.engines import EngineError, SampleRequest, connect
 
 CHAT, RESPONSES, ANTHROPIC, OLLAMA, GENERATE = BODIES
@@ -87,9 +91,75 @@ def test_options(engine: Any) -> None:
     assert len(other) == 12
     stopped, reason = sampled(engine, temperature=0.0, logit_bias={200002: 100.0})
     assert (stopped, reason) == ([200002], "stop")
+    stopped, reason = sampled(engine, max_tokens=2, temperature=0.0, logit_bias={200002: 100.0})
+    assert (stopped, reason) == ([200002], "stop")
     with pytest.raises(EngineError, match="^presence_penalty: transformers has no such") as error:
         sampled(engine, presence_penalty=1.0)
     assert error.value.status == 400
+
+
+class AskedError(Exception):
+    """What the model was asked."""
+
+
+def asked(engine: Any, monkeypatch: pytest.MonkeyPatch, request: SampleRequest) -> dict[str, Any]:
+    def generate(_: Any, **options: Any) -> None:
+        raise AskedError(options)
+
+    async def run() -> None:
+        async for _ in engine.sample(request):
+            raise AssertionError("it sampled")
+
+    monkeypatch.setattr(engine._model, "generate", generate)
+    with pytest.raises(EngineError, match="transformers failed: Asked") as error:
+        asyncio.run(asyncio.wait_for(run(), 120))
+    cause = error.value.__cause__
+    assert isinstance(cause, AskedError)
+    found: dict[str, Any] = cause.args[0]
+    return found
+
+
+SAMPLED = {"do_sample": True, "temperature": 1.0, "top_p": 1.0, "top_k": 0, "min_p": None}
+
+
+@pytest.mark.parametrize(
+    ("sampling", "expected"),
+    [
+        ({}, SAMPLED),
+        ({"temperature": 0.0}, {"do_sample": False}),
+        ({"temperature": 0.0, "top_k": 5}, {"do_sample": False}),
+        ({"temperature": 0.5, "top_k": 5}, {**SAMPLED, "temperature": 0.5, "top_k": 5}),
+        ({"top_p": 0.5, "min_p": 0.0}, {**SAMPLED, "top_p": 0.5}),
+        ({"min_p": 0.1}, {**SAMPLED, "min_p": 0.1}),
+        ({"repetition_penalty": 2}, {**SAMPLED, "repetition_penalty": 2.0}),
+        ({"logit_bias": {5: 1.0}}, {**SAMPLED, "sequence_bias": [[[5], 1.0]]}),
+        ({"logit_bias": {}, "presence_penalty": 0.0, "seed": 1}, SAMPLED),
+    ],
+)
+def test_sampling_in_the_words_of_generate(
+    engine: Any, monkeypatch: pytest.MonkeyPatch, sampling: Any, expected: Any
+) -> None:
+    options = asked(engine, monkeypatch, SampleRequest(PROMPT, 12, STOPS, sampling))
+    names = ("attention_mask", "stopping_criteria")
+    assert {name: one for name, one in options.items() if name not in names} == {
+        "max_new_tokens": 12,
+        "eos_token_id": STOPS,
+        "pad_token_id": STOPS[0],
+        "logits_processor": [],
+        **expected,
+    }
+
+
+def test_a_grammar_is_a_processor(engine: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("llguidance", reason="make test-engines installs llguidance")
+    assert engine.constrains
+    body = {**BODIES[CHAT], "response_format": {"type": "json_object"}}
+    grammar = constraint_of(openai_harmony.interop.chat_completions.read(body))
+    constrained = SampleRequest(PROMPT, 12, STOPS, {}, grammar=grammar)
+    [processor] = asked(engine, monkeypatch, constrained)["logits_processor"]
+    assert type(processor).__name__ == "Guidance"
+    monkeypatch.setattr(engine, "constrains", False)
+    assert asked(engine, monkeypatch, constrained)["logits_processor"] == []
 
 
 def test_log_probabilities_are_those_of_the_model(engine: Any) -> None:
@@ -123,19 +193,46 @@ def test_an_answer_has_them(engine: Any) -> None:
     assert [len(entry["top_logprobs"]) for entry in entries] == [3] * 5
 
 
-def test_a_client_that_leaves_frees_the_model(engine: Any) -> None:
+def test_a_client_that_leaves_frees_the_model(engine: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    ended = []
+
+    def generate(ids: Any, stopping_criteria: Any, **_: Any) -> None:
+        for _ in range(3000):
+            if stopping_criteria[0](ids, None).all():
+                ended.append("early")
+                return
+            time.sleep(0.001)
+
+    monkeypatch.setattr(engine._model, "generate", generate)
+
     async def run() -> None:
-        request = SampleRequest(PROMPT, 900, STOPS, {"temperature": 0.0})
-        sampling = engine.sample(request)
+        sampling = engine.sample(SampleRequest(PROMPT, 3000, STOPS, {}))
         first = await anext(sampling)
-        assert len(first.tokens) == 1
+        assert first.tokens == [PROMPT[-1]]
         await sampling.aclose()
-        # The next one does not wait for 899 more tokens.
         assert not engine._one.locked()
 
     asyncio.run(asyncio.wait_for(run(), 120))
+    assert ended == ["early"]
+
+
+def test_where_the_model_is_loaded(
+    engine: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    places = []
+
+    def load(_: str, dtype: str, device_map: Any) -> Any:
+        places.append((dtype, device_map))
+        return engine._model
+
+    monkeypatch.setattr(transformers.AutoModelForCausalLM, "from_pretrained", load)
+    for has_one in (False, True):
+        monkeypatch.setattr(torch.cuda, "is_available", lambda has_one=has_one: has_one)
+        assert connect(f"transformers={tmp_path}/a/").model == "a"
+    assert places == [("auto", None), ("auto", "auto")]
 
 
 def test_a_model_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(EngineError, match="transformers cannot load"):
+    with pytest.raises(EngineError, match="transformers cannot load") as error:
         connect(f"transformers={tmp_path}")
+    assert error.value.status == 503

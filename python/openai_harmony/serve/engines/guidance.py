@@ -14,12 +14,12 @@ SIZE = 201_088
 
 
 class Guidance:
-    """Lets through what the grammar does, for one answer."""
+    """Refuses all tokens but those of the grammar, for one answer."""
 
     def __init__(self, lark: str, prompt: int) -> None:
         """After a prompt of ``prompt`` tokens.
 
-        ``HarmonyError`` for a schema that llguidance cannot hold.
+        ``HarmonyError`` for a schema that llguidance cannot enforce.
         """
         llguidance = needed("llguidance", "transformers")
         self._numpy = needed("numpy", "transformers")
