@@ -5,7 +5,7 @@ use super::columns::{CALLS, Columns, HISTORY, Question};
 use super::invalid;
 use super::messages::{pair, write_message, write_value_calls};
 use super::parsed::Parsed;
-use super::repeated::{begins_before_question, last_user, repeated, speaker_of};
+use super::repeated::{begins_before_question, last_user, repeated, shared, speaker_of};
 use super::speakers::Speaker;
 use crate::error::{Reason, Result};
 use crate::interop::chat_completions::Messages;
@@ -216,14 +216,17 @@ impl<'r, 'o> RowMessages<'r, 'o> {
     ) -> Result<()> {
         let first = answer.at().as_array().and_then(|list| speaker_of(list.iter().next()?));
         let is_text = question.text.at().as_str().is_some();
+        let mut skipped = repeated;
         // Only the repetition has the messages before the question.
         if repeated > 0 && (is_text || first != Some(Speaker::User)) {
             self.add_range(answer, 0..repeated, Part::Prompt)?;
         } else {
             self.add_question(row, question)?;
+            // Further questions may follow the repeated one.
+            skipped = shared(question.text.at(), answer.at()).unwrap_or(repeated).min(repeated);
         }
         match answer.value() {
-            Value::Array(_) => self.add_list(answer, repeated, Part::Answer),
+            Value::Array(_) => self.add_list(answer, skipped, Part::Answer),
             _ => self.add_answer(answer),
         }
     }

@@ -29,6 +29,16 @@ pub(super) fn repeated(answer: &BodyField<'_, '_>, prompt: &BodyField<'_, '_>) -
     Ok(last.map_or(0, |(index, _)| index + 1))
 }
 
+/// How many messages at the end of a prompt are those with which its answer begins; `None` if there are none.
+pub(super) fn shared(prompt: At<'_>, answer: At<'_>) -> Option<usize> {
+    let said = |list: At<'_>| -> Option<Vec<_>> {
+        let items = list.as_array()?.iter();
+        Some(items.map(|item| (speaker_of(item), text_of(item).trim().to_owned())).collect())
+    };
+    let (prompt, answer) = (said(prompt)?, said(answer)?);
+    (1..=prompt.len().min(answer.len())).rev().find(|&count| prompt.ends_with(&answer[..count]))
+}
+
 fn another_prompt(answer: &BodyField<'_, '_>) -> Error {
     answer.invalid("repeats a different prompt; start with the prompt itself or with the answer")
 }
