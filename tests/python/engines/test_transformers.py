@@ -210,10 +210,10 @@ def test_a_client_that_leaves_frees_the_model(engine: Any, monkeypatch: pytest.M
         first = await anext(sampling)
         assert first.tokens == [PROMPT[-1]]
         await sampling.aclose()
+        assert ended == ["early"]
         assert not engine._one.locked()
 
     asyncio.run(asyncio.wait_for(run(), 120))
-    assert ended == ["early"]
 
 
 def test_where_the_model_is_loaded(

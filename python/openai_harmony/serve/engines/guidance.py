@@ -55,10 +55,8 @@ def vocabulary() -> Any:
         special_token_ids = [n for n in range(SIZE) if encoding.is_special_token(n)]  # noqa: RUF012
         tokens = [bytes(encoding.decode_bytes([n])) for n in range(SIZE)]  # noqa: RUF012
 
-        def __call__(self, text: str | bytes) -> list[int]:
+        def __call__(self, text: bytes) -> list[int]:
             """What llguidance asks to find the tokens of a text that is forced."""
-            if isinstance(text, bytes):
-                text = text.decode("utf-8", "replace")
-            return encoding.encode(text, disallowed_special=())
+            return encoding.encode(text.decode(), disallowed_special=())
 
     return llguidance.LLTokenizer(llguidance.TokenizerWrapper(Vocabulary()))
