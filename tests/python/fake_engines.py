@@ -18,7 +18,7 @@ class Fake:
     """An engine behind HTTP: what it says to each path, and what it was asked."""
 
     paths: dict[str, Any]
-    """By path: an object to GET, or a function from the body to ``Events`` to POST; or a number,
+    """By path: an object or bytes to GET, or a function from the body to ``Events`` to POST; or a number,
     the status of an error."""
     asked: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
@@ -71,7 +71,8 @@ class Fake:
             await self._stream(found, json.loads(raw), reader, writer)
             return
         else:
-            body, start = json.dumps(found).encode(), "HTTP/1.1 200 OK\r\n"
+            body = found if isinstance(found, bytes) else json.dumps(found).encode()
+            start = "HTTP/1.1 200 OK\r\n"
         start += f"content-length: {len(body)}\r\nconnection: close\r\n\r\n"
         writer.write(start.encode() + body)
         await writer.drain()

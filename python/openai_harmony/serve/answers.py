@@ -51,7 +51,7 @@ class Answer:
     """Why the answer ended, once it has."""
 
     async def pieces(self, *, ends: bool = True) -> AsyncGenerator[bytes, None]:
-        """The stream, none of whose pieces is empty. Closing it cancels the sampling.
+        """The stream, in which pieces may be empty. Closing it cancels the sampling.
 
         Args:
             ends: Whether to end it, too, as failed if the engine breaks off.
@@ -60,11 +60,10 @@ class Answer:
         (tokens, reason, logprobs), rest = self.begun
         reply = self.reply
         try:
-            if self.is_large and (data := await in_thread(feed, [], None)):
-                yield data
+            if self.is_large:
+                yield await in_thread(feed, [], None)
             while reason is None:
-                if data := feed(tokens, logprobs):
-                    yield data
+                yield feed(tokens, logprobs)
                 # A spelled stop token is an ordinary one to the engine.
                 if reply.stop_sequence is not None or reply.is_ended:
                     tokens, reason, logprobs = [], "stop", None
@@ -84,8 +83,7 @@ class Answer:
         data = feed(tokens, logprobs)
         if ends:
             data += await (self.failed(self.broke) if self.broke else self._last(reason))
-        if data:
-            yield data
+        yield data
 
     def _forced(self) -> list[int]:
         """The tokens that end a thought which has spent its budget, and begin what follows it."""
@@ -165,7 +163,8 @@ async def side_by_side(answers: list[Answer]) -> AsyncGenerator[bytes, None]:
     # A client that does not read holds up the engine.
     arrived: Arrived = asyncio.Queue(len(answers))
     tasks = [asyncio.ensure_future(_into(answer, arrived)) for answer in answers]
-    usages: list[Chunk] = []
+    ends: list[Chunk] = []
+    """The chunks of usage, one of each choice."""
     running = len(answers)
     try:
         while running:
@@ -178,14 +177,15 @@ async def side_by_side(answers: list[Answer]) -> AsyncGenerator[bytes, None]:
                 yield await found.failed(found.broke)
                 return
             chunks = found.reply.finish(found.reason or "stop")
-            usages += [chunk for chunk in chunks if not chunk["choices"]]
+            ends += [chunk for chunk in chunks if not chunk["choices"]]
             yield b"".join(first.frame(chunk) for chunk in chunks if chunk["choices"])
     finally:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-    if usages:
-        yield first.frame({**usages[0], "usage": total_usage([one["usage"] for one in usages])})
+    if ends:
+        usage = total_usage([end["usage"] for end in ends])
+        yield first.frame({**ends.pop(), "usage": usage})
     yield first.frame()
 
 

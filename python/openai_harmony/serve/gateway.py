@@ -249,9 +249,7 @@ class Gateway:
         record.error = str(getattr(error, "reason", error))
         if not isinstance(error, REFUSALS):
             LOG.error("a fault of this server", exc_info=error)
-        # Answers that broke are counted one by one.
-        is_counted = any(one.broke for one in record.answers) or isinstance(error, NoEngineError)
-        if isinstance(error, EngineError) and not is_counted:
+        if isinstance(error, EngineError) and not isinstance(error, NoEngineError):
             record.engine_status = error.status
         return refusal(record.api, error)
 

@@ -37,10 +37,8 @@ _PREFIXES = {
     "reasoning": "rs",
 }
 """What the API's own ids of items begin with; others, ``msg``."""
-_BUSY_SECONDS = 5.0
-"""How long a process waits for another process to finish writing."""
 _PURGE_SECONDS = 60.0
-_PURGED_AT_A_TIME = 500
+_DELETED_AT_A_TIME = 500
 _USED_SECONDS = 3600.0
 """So exactly it is known when a response was used last, at most."""
 _ATTEMPTS = 4
@@ -95,13 +93,10 @@ class Store:
         address = url if "://" in url else f"sqlite:///{url}"
         if address in ("sqlite://", "sqlite:///", "sqlite:///:memory:"):
             raise ValueError(f"store: {url}: a database in memory keeps nothing; name a file")
-        options: dict[str, Any] = {"pool_pre_ping": True}
         is_sqlite = address.startswith("sqlite")
         self._file = StoreFile.of(address) if is_sqlite else None
-        if is_sqlite:
-            options["connect_args"] = {"timeout": _BUSY_SECONDS}
         try:
-            self._engine = sql.create_engine(address, **options)
+            self._engine = sql.create_engine(address, pool_pre_ping=True)
         except (ArgumentError, NoSuchModuleError, ModuleNotFoundError) as error:
             raise ValueError(f"store: {error}") from None
         if self._file is not None:
@@ -177,7 +172,7 @@ class Store:
         if not _is_identity(identity):
             return False
         own = sql.and_(_RESPONSES.c.id == identity, self._living(owner))
-        deleted = self._write(lambda connection: _delete(connection, own, 1))
+        deleted = self._write(lambda connection: _delete(connection, own))
         if deleted:
             self._forget()
         return bool(deleted)
@@ -278,13 +273,13 @@ class Store:
                 connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def _purge(self) -> None:
-        """Deletes what is too old, now and then, a part at a time."""
+        """Deletes what is too old, now and then."""
         now = time.time()
         if now - self._purged < _PURGE_SECONDS:
             return
         self._purged = now
         old = _RESPONSES.c.used < now - self._seconds
-        self._write(lambda connection: _delete(connection, old, _PURGED_AT_A_TIME))
+        self._write(lambda connection: _delete(connection, old))
 
     def _write(self, work: Callable[[sql.Connection], Made]) -> Made:
         """Does work in a transaction, and again where that helps."""
@@ -336,14 +331,14 @@ def _new_id(kind: str | None) -> str:
     return f"{_PREFIXES.get(kind or '', 'msg')}_{uuid.uuid4().hex}"
 
 
-def _delete(connection: sql.Connection, which: sql.ColumnElement[bool], most: int) -> int:
-    """Deletes responses, and first what they consist of; how many it were."""
-    found = sql.select(_RESPONSES.c.id).where(which).order_by(_RESPONSES.c.id).limit(most)
+def _delete(connection: sql.Connection, which: sql.ColumnElement[bool]) -> int:
+    """Deletes responses, a part at a time, and first what they consist of; how many it were."""
+    found = sql.select(_RESPONSES.c.id).where(which).limit(_DELETED_AT_A_TIME)
     # In one order, so that nobody waits in a circle.
-    identities = connection.execute(found.with_for_update()).scalars().all()
-    if identities:
-        connection.execute(_ITEMS.delete().where(_ITEMS.c.response.in_(identities)))
-        connection.execute(_RESPONSES.delete().where(_RESPONSES.c.id.in_(identities)))
+    found = found.order_by(_RESPONSES.c.id).with_for_update()
+    identities = connection.execute(found).scalars().all()
+    connection.execute(_ITEMS.delete().where(_ITEMS.c.response.in_(identities)))
+    connection.execute(_RESPONSES.delete().where(_RESPONSES.c.id.in_(identities)))
     return len(identities)
 
 

@@ -119,7 +119,7 @@ class Stream(Response):
         self._is_begun = False
         self._unsent = b""
         """The piece that waits."""
-        self._watching: asyncio.TimerHandle | None = None
+        self._watching: asyncio.TimerHandle
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Sends the stream."""
@@ -136,8 +136,7 @@ class Stream(Response):
             there = await self._send_last(send, ServerEndsError("the server ends"))
             raise
         finally:
-            if self._watching is not None:
-                self._watching.cancel()
+            self._watching.cancel()
             await self._ended(there)
 
     def _watch(self) -> None:

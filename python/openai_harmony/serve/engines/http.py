@@ -72,8 +72,7 @@ class HttpEngine:
             with self._failures():
                 while part := await read():
                     tokens, reason, logprobs, fault = feed(part)
-                    if tokens or reason is not None:
-                        yield Sampled(tokens, reason, logprobs)
+                    yield Sampled(tokens, reason, logprobs)
                     if fault is not None:
                         raise self._fault(*fault)
                     if reason is not None:
@@ -81,8 +80,7 @@ class HttpEngine:
         finally:
             await response.aclose(has_ended=reason is not None)
         tokens, reason, logprobs, fault = reader.finish()
-        if tokens or reason is not None:
-            yield Sampled(tokens, reason, logprobs)
+        yield Sampled(tokens, reason, logprobs)
         if fault is not None:
             raise self._fault(*fault)
 
@@ -134,13 +132,17 @@ class HttpEngine:
 
     async def _learn(self) -> None:
         """The model's name and context, as OpenAI's API lists them; engines may say neither."""
-        status, found = await self._get("/v1/models")
-        models = found.get("data") if status < 400 and isinstance(found, dict) else None
+        _, found = await self._get("/v1/models")
+        models = found.get("data") if isinstance(found, dict) else None
         if isinstance(models, list) and models and isinstance(models[0], dict):
             name, context = models[0].get("id"), models[0].get("max_model_len")
             if isinstance(name, str) and name:
                 self.model = name.encode(errors="replace").decode()
-            self.context = context if type(context) is int and context > 0 else self.context
+            self._take_context(context)
+
+    def _take_context(self, found: Any) -> None:
+        if type(found) is int and found > 0:
+            self.context = found
 
     async def _get(self, path: str) -> tuple[int, Any]:
         """The status and the JSON of an answer, ``None`` if it is not JSON."""

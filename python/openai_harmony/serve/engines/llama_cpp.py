@@ -45,5 +45,4 @@ class LlamaCpp(HttpEngine):
         await super()._learn()
         _, found = await self._get("/props")
         settings = found.get("default_generation_settings") if isinstance(found, dict) else None
-        context = settings.get("n_ctx") if isinstance(settings, dict) else None
-        self.context = context if type(context) is int and context > 0 else self.context
+        self._take_context(settings.get("n_ctx") if isinstance(settings, dict) else None)

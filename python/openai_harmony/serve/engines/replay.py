@@ -19,7 +19,8 @@ from openai_harmony.serve.engines.engine import (
     SampleRequest,
 )
 
-_FIELDS = ("match", "text", "delay", "size", "logprob")
+_DEFAULTS = {"match": None, "text": None, "delay": 0, "size": 3, "logprob": None}
+"""The fields of a record, and what they are where it does not say."""
 
 
 class Replay:
@@ -68,10 +69,10 @@ class Replay:
             raise EngineError("no record matches the prompt", 503)
         record = found[request.index % len(found)]
         tokens = self._encoding.encode(_left(record["text"], text), allowed_special="all")
-        size, limit = record.get("size", 3), request.max_tokens
-        logprob = record.get("logprob") if request.logprobs is not None else None
+        size, limit = record["size"], request.max_tokens
+        logprob = record["logprob"] if request.logprobs is not None else None
         for start in range(0, min(limit, len(tokens)), size):
-            await asyncio.sleep(record.get("delay", 0))
+            await asyncio.sleep(record["delay"])
             piece = tokens[start : min(start + size, limit)]
             given: Logprobs | None = None
             if logprob is not None:
@@ -92,17 +93,21 @@ def _record(file: str | Path, at: int, line: str) -> dict[str, Any]:
         record = json.loads(line)
     except ValueError as error:
         raise ValueError(f"{where}: not JSON: {error}") from None
-    if isinstance(record, dict) and (others := record.keys() - _FIELDS):
-        known = ", ".join(_FIELDS)
+    given = record if isinstance(record, dict) else {}
+    if others := given.keys() - _DEFAULTS:
+        known = ", ".join(_DEFAULTS)
         raise ValueError(f"{where}: {min(others)}: unknown field (known: {known})")
-    texts = [record.get(name) for name in ("match", "text")] if isinstance(record, dict) else [None]
-    if not all(isinstance(text, str) for text in texts):
+    made: dict[str, Any] = {**_DEFAULTS, **given}
+    if not all(isinstance(made[name], str) for name in ("match", "text")):
         raise ValueError(f"{where}: expected an object with the texts `match` and `text`")
-    if type(record.get("size", 1)) is not int or record.get("size", 1) < 1:
+    if type(made["size"]) is not int or made["size"] < 1:
         raise ValueError(f"{where}: size: expected a whole number from 1 on")
-    delay = record.get("delay", 0)
-    if type(delay) not in (int, float) or not 0 <= delay < math.inf:
+    if not _is_number(made["delay"]) or made["delay"] < 0:
         raise ValueError(f"{where}: delay: expected a number of seconds")
-    if not isinstance(record.get("logprob", 0), (int, float)) or record.get("logprob", 0) > 0:
+    if "logprob" in given and (not _is_number(made["logprob"]) or made["logprob"] > 0):
         raise ValueError(f"{where}: logprob: expected a number of at most 0")
-    return dict(record)
+    return made
+
+
+def _is_number(found: Any) -> bool:
+    return type(found) in (int, float) and math.isfinite(found)

@@ -36,8 +36,8 @@ class Vllm(Completions):
     async def check(self) -> None:
         """Asks ``/health``, for the model, and which of the two ways there is."""
         await HttpEngine.check(self)
-        status, described = await self._get("/openapi.json")
-        paths = described.get("paths") if status == 200 and isinstance(described, dict) else None
+        _, described = await self._get("/openapi.json")
+        paths = described.get("paths") if isinstance(described, dict) else None
         generates = isinstance(paths, dict) and GENERATE in paths
         if not generates and self._generates is not False:
             self._fall_back("it is not in its description; start vLLM with --enable-scale-out")
