@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -59,7 +60,11 @@ def test_each_api_answers(path: str) -> None:
     [request] = engine.asked
     assert ENCODING.decode(request.prompt).endswith("Hello<|end|><|start|>assistant")
     assert request.stop_token_ids == [200002, 200012]
+    assert not {"n", "max_tokens", "logprobs"} & request.sampling.keys()
     assert engine.closed == 1
+    # Anthropic's clients read the id of a request under a name of its own.
+    ids = {"x-request-id": True, "request-id": path == ANTHROPIC}
+    assert {name: name in answer.headers for name in ids} == ids
 
 
 @pytest.mark.parametrize("path", BODIES)
@@ -112,14 +117,22 @@ def test_names_of_models() -> None:
 def test_ollamas_other_endpoints() -> None:
     assert asked(says(), "/").body == b"openai-harmony is running"
     assert asked(says(), "/api/version").json()["version"].count(".") == 2
-    assert asked(says(), "/api/tags").json()["models"][0]["name"] == "gpt-oss-test"
-    assert asked(says(), "/api/ps").json()["models"][0]["size_vram"] == 0
+    [listed] = asked(says(), "/api/tags").json()["models"]
+    assert (listed["name"], listed["model"], listed["size"]) == ("gpt-oss-test", "gpt-oss-test", 0)
+    [running] = asked(says(), "/api/ps").json()["models"]
+    assert (running["size_vram"], running["expires_at"][:4]) == (0, "2318")
     shown = asked(says(), "/api/show", {"model": "m"}).json()
     assert shown["capabilities"] == ["completion", "tools", "thinking"]
     assert shown["model_info"]["gptoss.context_length"] == 131_072
     engine = says()
-    assert asked(engine, OLLAMA, {"model": "m"}).json()["done_reason"] == "load"
-    assert asked(engine, GENERATE, {"model": "m"}).json()["response"] == ""
+    same = {"model": "m", "done": True, "done_reason": "load"}
+    empty = {OLLAMA: {"message": {"role": "assistant", "content": ""}}, GENERATE: {"response": ""}}
+    times = [shown["modified_at"], listed["modified_at"], running["modified_at"]]
+    for path, said in empty.items():
+        found = asked(engine, path, {"model": "m"}).json()
+        times.append(found.pop("created_at"))
+        assert found == {**same, **said}
+    assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", one) for one in times)
     assert engine.asked == []
 
 

@@ -22,7 +22,7 @@ import fake_engines
 from fake_engines import MODELS, running
 from gateways import HELLO, tokens
 from openai_harmony.serve.engines import EngineError, Sampled, SampleRequest, connect
-from openai_harmony.serve.engines.client import ClientError, errors
+from openai_harmony.serve.engines.client import Client, ClientError, errors
 from openai_harmony.serve.engines.engine import CONTEXT
 from openai_harmony.serve.engines.http import _LONG, _MOST_QUOTED
 from openai_harmony.serve.engines.vllm import GENERATE
@@ -271,6 +271,52 @@ def test_odd_answers_about_an_engine_teach_nothing(
 
     asyncio.run(run())
     assert len(caplog.records) == (kind == "vllm")
+
+
+def test_two_are_answered_at_once_on_connections_that_are_closed_at_the_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    closed: list[str] = []
+    aclose = Client.aclose
+
+    async def counted(self: Client) -> None:
+        await aclose(self)
+        assert self._session is None or self._session.closed
+        closed.append(self._address)
+
+    monkeypatch.setattr(Client, "aclose", counted)
+    first = fake_engines.choices(TOKENS)[0]
+    paths = {**fake_engines.vllm(TOKENS), GENERATE: lambda _: [first, 60.0]}
+
+    async def run() -> None:
+        async with running(paths) as fake:
+            async with aclosing(connect(fake.url, key="secret")) as engine:
+                for _ in range(2):
+                    await engine.check()
+                # Its kind is asked for once.
+                assert closed == [fake.url]
+                both = [engine.sample(REQUEST) for _ in range(2)]
+                assert [(await anext(one)).tokens for one in both] == [TOKENS[:2]] * 2
+                for one in both:
+                    await one.aclose()
+            assert closed == [fake.url] * 2
+            assert {one.get("authorization") for one in fake.headers} == {"Bearer secret"}
+
+    asyncio.run(run())
+
+
+def test_after_an_error_of_one_request_nothing_is_asked_again() -> None:
+    async def run() -> None:
+        paths = fake_engines.vllm(TOKENS, generates=False)
+        async with running({**paths, "/v1/completions": 400}) as fake:
+            async with aclosing(connect(f"vllm={fake.url}")) as engine:
+                for _ in range(3):
+                    with pytest.raises(EngineError, match="says 400"):
+                        await asked(engine)()
+            assert len(fake.headers) == 3 + 3
+            assert "authorization" not in fake.headers[-1]
+
+    asyncio.run(run())
 
 
 def test_half_a_character_in_the_name_of_a_model() -> None:

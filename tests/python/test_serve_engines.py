@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -165,7 +167,7 @@ def test_vllm_without_generate_is_asked_for_completions() -> None:
     _, _, fake = sampled("vllm", fake_engines.vllm(TOKENS, generates=False))
     [(path, body)] = fake.asked
     assert path == "/v1/completions"
-    assert body["model"] == "openai/gpt-oss-20b"
+    assert (body["model"], body["skip_special_tokens"]) == ("openai/gpt-oss-20b", False)
     assert (body["max_tokens"], body["return_token_ids"], body["seed"]) == (50, True, 9)
 
 
@@ -214,6 +216,20 @@ def test_sglang_is_asked_in_its_words() -> None:
         "stop_token_ids": [200002, 200012],
         "skip_special_tokens": False,
     }
+
+
+def test_what_engines_would_take_amiss() -> None:
+    """All tokens are top_k -1 to SGLang; zero log-probabilities are none to llama.cpp."""
+    sglang, llama = connect("sglang=http://x"), connect("llama.cpp=http://x")
+    completions = connect("completions=http://x")
+    for top_k, sent in ((5, 5), (0, -1)):
+        asked = replace(REQUEST, sampling={"top_k": top_k})
+        assert sglang.asked(asked)[1]["sampling_params"]["top_k"] == sent  # type: ignore[attr-defined]
+    for logprobs, sent in ((0, 1), (1, 1), (2, 2)):
+        asked = replace(REQUEST, logprobs=logprobs)
+        assert llama.asked(asked)[1]["n_probs"] == sent  # type: ignore[attr-defined]
+        _, body = completions.asked(asked)  # type: ignore[attr-defined]
+        assert (body["logprobs"], body["return_tokens_as_token_ids"]) == (logprobs, True)
 
 
 def test_llama_cpp_is_asked_in_its_words() -> None:
@@ -426,10 +442,10 @@ def test_an_address_of_something_else() -> None:
         sampled("auto", {"/version": {"hello": 1}})
 
 
-def test_replay(tmp_path: Path) -> None:
+def test_replay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "records.jsonl"
     records = [
-        {"match": "Oslo", "text": HELLO, "size": 1},
+        {"match": "Oslo", "text": HELLO, "size": 1, "delay": 0.001, "logprob": -0.5},
         {"match": "<|start|>user", "text": "one\u2028\x85<|return|>"},
         {"match": "user", "text": "two<|return|>"},
     ]
@@ -440,6 +456,9 @@ def test_replay(tmp_path: Path) -> None:
     async def said(text: str, **options: Any) -> tuple[str, Any, int]:
         request = SampleRequest(tokens(text), options.pop("limit", 99), [200002], **options)
         found = [some async for some in connect(f"replay={file}").sample(request)]
+        for piece, _, logprobs in found[:-1] if request.logprobs is not None else ():
+            assert logprobs == [TokenLogprob(-0.5, {token: -0.5}) for token in piece]
+        assert request.logprobs is not None or not any(some.logprobs for some in found)
         text = ENCODING.decode([token for some in found for token in some.tokens])
         return text, found[-1].reason, len(found) - 1
 
@@ -454,8 +473,21 @@ def test_replay(tmp_path: Path) -> None:
     assert asyncio.run(said(f"{user}Oslo<|end|>{begun}Hi"))[0] == " there.<|return|>"
     other = "<|start|>assistant<|channel|>commentary<|message|>"
     assert asyncio.run(said(f"{user}Oslo<|end|>{other}"))[0] == HELLO
-    with pytest.raises(EngineError, match="no record matches"):
+    assert asyncio.run(said(f"{user}Oslo", logprobs=0))[0] == HELLO
+    # Three tokens a piece, unless a record says another number.
+    assert asyncio.run(said(user))[2] == -(-len(tokens("one\u2028\x85<|return|>")) // 3)
+    slept: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+
+    monkeypatch.setattr(asyncio, "sleep", sleep)
+    asyncio.run(said(f"{user}Oslo", limit=1))
+    asyncio.run(said(user, limit=1))
+    assert slept == [0.001, 0]
+    with pytest.raises(EngineError, match="no record matches") as caught:
         asyncio.run(said("nobody"))
+    assert caught.value.status == 503
 
 
 @pytest.mark.parametrize(
@@ -470,11 +502,28 @@ def test_replay(tmp_path: Path) -> None:
         ("vllm=http://[::1", "engine: vllm needs a URL"),
         ("https://127.0.0.1:x", "engine: auto needs a URL"),
         ("ollama=http://x", "engine: expected one of"),
+        ("vllm=http://127.0.0.1:0", "engine: vllm needs a URL"),
+        ("none=0", "engine: none= needs the tokens of the context, got 'none=0'"),
+        ("none=x", "engine: none= needs the tokens of the context, got 'none=x'"),
+        ("none=-1", "engine: none= needs the tokens of the context"),
+        ("none=2147483648", "engine: none= needs the tokens of the context"),
     ],
 )
 def test_names_of_no_engine(text: str, said: str) -> None:
     with pytest.raises(ValueError, match=said):
         connect(text)
+
+
+def test_names_of_engines(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert [connect(text).context for text in ("none=1", "none=2147483647")] == [1, 2**31 - 1]
+    assert connect("vllm=http://127.0.0.1:1").address == "http://127.0.0.1:1"
+    name = "openai_harmony.serve.engines.transformers"
+    monkeypatch.setitem(sys.modules, name, SimpleNamespace(Transformers=Own))
+    monkeypatch.setattr(Own, "__init__", lambda self, place: setattr(self, "address", place))
+    assert connect("transformers=a/folder").address == "a/folder"
+    monkeypatch.setitem(sys.modules, "aiohttp", None)
+    with pytest.raises(ModuleNotFoundError, match=r"aiohttp is missing: pip install '.*\[serve\]'"):
+        connect("vllm=http://127.0.0.1:1")
 
 
 @pytest.mark.parametrize(
@@ -484,6 +533,12 @@ def test_names_of_no_engine(text: str, said: str) -> None:
         ("[]", "line 2: expected an object"),
         ('{"match": "x"}', "line 2: expected an object with the texts"),
         ('{"match": "x", "text": "y", "size": 0}', "line 2: size: expected"),
+        ('{"match": "x", "text": "y", "size": true}', "line 2: size: expected"),
+        ('{"match": "x", "text": "y", "delay": true}', "line 2: delay: expected"),
+        ('{"match": "x", "text": "y", "delay": Infinity}', "line 2: delay: expected"),
+        ('{"match": "x", "text": "y", "logprob": null}', "line 2: logprob: expected"),
+        ('{"match": "x", "text": "y", "logprob": NaN}', "line 2: logprob: expected"),
+        ('{"match": "x", "text": "y", "logprob": -Infinity}', "line 2: logprob: expected"),
         ('{"match": "x", "text": "y", "delay": -1}', "line 2: delay: expected"),
         ('{"match": "x", "text": "y", "delay": NaN}', "line 2: delay: expected"),
         ('{"match": "x", "text": "y", "dealy": 1}', "line 2: dealy: unknown field"),
@@ -498,6 +553,14 @@ def test_files_of_no_records(tmp_path: Path, line: str, said: str) -> None:
         file.write_bytes(empty)
         with pytest.raises(ValueError, match=f"records.jsonl: {why}"):
             connect(f"replay={file}")
+
+
+def test_a_stream_may_end_within_its_last_line() -> None:
+    paths = fake_engines.vllm(TOKENS, generates=False)
+    *events, last = fake_engines.choices(TOKENS)[:-2]
+    ends = [*events, b"data: " + json.dumps(last).encode()]
+    found, reason, _ = sampled("vllm", {**paths, "/v1/completions": lambda _: ends})
+    assert (found, reason) == (TOKENS, "stop")
 
 
 def test_the_end_of_a_stream_is_no_event() -> None:
@@ -534,6 +597,8 @@ async def no_generator(self: Any, request: SampleRequest) -> Sampled:
 class TestAnEngineOfOnesOwn:
     def test_is_served(self) -> None:
         assert serve.app(Own()).state.gateway.engine.name == "own"
+        small = type("Small", (Own,), {"context": 2})
+        assert serve.app(small()).state.gateway.engine.context == 2
 
     @pytest.mark.parametrize(
         "name", ["name", "address", "model", "context", "check", "sample", "aclose"]

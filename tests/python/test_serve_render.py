@@ -180,6 +180,94 @@ class TestRender:
         own = asked(f"{CHAT}/render", body, app(render_prompts="harmony")).json()
         assert own["token_ids"] == chat_completions.read(body).prompt(ENCODING)
 
+    @pytest.mark.parametrize(
+        ("body", "changed"),
+        [
+            ({}, {}),
+            ({"tools": [RAIN]}, {"tools": [RAIN], "tool_choice": "auto"}),
+            ({"tools": [RAIN], "tool_choice": None}, {"tools": [RAIN], "tool_choice": "auto"}),
+            ({"tools": [RAIN], "tool_choice": "none"}, {"tools": [RAIN]}),
+            ({"tools": []}, {"tools": []}),
+            ({"tool_choice": None}, {}),
+            ({"parallel_tool_calls": False}, {"parallel_tool_calls": False}),
+            ({"include_reasoning": False}, {"include_reasoning": False}),
+            ({"stream": True, "stream_options": {"include_usage": True}}, {}),
+            ({"stream": False, "stream_options": {"include_usage": True}}, {}),
+            ({"return_token_ids": True, "skip_special_tokens": False}, {}),
+            ({"chat_template_kwargs": {"reasoning_effort": "low"}}, {}),
+            ({"n": 3, "top_k": 7, "priority": 2, "temperature": 0.5, "min_p": 0.25}, {}),
+        ],
+    )
+    def test_all_that_an_engine_is_given(self, body: Any, changed: Any) -> None:
+        made = rendered({"messages": USER, "request_id": "x", **body})
+        prompt = made.pop("token_ids")
+        written = {
+            name: body[name] for name in ("n", "top_k", "skip_special_tokens") if name in body
+        }
+        stream = body.get("stream", False)
+        assert made == {
+            "request_id": "chatcmpl-x",
+            "token_offsets": None,
+            "features": None,
+            "content_parts": None,
+            "sampling_params": {
+                "presence_penalty": 0.0,
+                "frequency_penalty": 0.0,
+                "repetition_penalty": 1.0,
+                "temperature": body.get("temperature", 1.0),
+                "top_p": 1.0,
+                "min_p": body.get("min_p", 0.0),
+                "stop": [],
+                "stop_token_ids": [],
+                "max_tokens": 131_072 - len(prompt),
+                "output_kind": 1 if stream else 2,
+                "skip_clone": True,
+                "bad_words": [],
+                "skip_reading_prefix_cache": False,
+                **written,
+            },
+            "model": None,
+            "reasoning_ended": True,
+            "reasoning_parser_kwargs": {
+                "chat_template_kwargs": body.get("chat_template_kwargs", {})
+            },
+            "return_token_ids": body.get("return_token_ids"),
+            "output_mode": "tokens",
+            "stream": stream,
+            "stream_options": body.get("stream_options") if stream else None,
+            "cache_salt": None,
+            "priority": body.get("priority", 0),
+            "kv_transfer_params": None,
+            "ec_transfer_params": None,
+            "parse_context": {
+                "tools": None,
+                "tool_choice": "none",
+                "parallel_tool_calls": True,
+                "include_reasoning": True,
+                "chat_template_kwargs": {},
+                "history_tool_call_cnt": 0,
+                **changed,
+            },
+        }
+
+    @pytest.mark.parametrize(
+        ("body", "sampling"),
+        [
+            ({}, {"max_tokens": 16, "stop": [], "output_kind": 2}),
+            ({"max_tokens": None}, {"max_tokens": 131_070}),
+            ({"max_tokens": 3}, {"max_tokens": 3}),
+            ({"stop": "x"}, {"stop": ["x"]}),
+            ({"stop": ["x", "y"]}, {"stop": ["x", "y"]}),
+            ({"stream": True}, {"output_kind": 1}),
+            ({"stop_token_ids": [0, 2**32 - 1]}, {"stop_token_ids": [0, 2**32 - 1]}),
+            ({"n": 16_384, "top_k": -1}, {"n": 16_384, "top_k": -1}),
+        ],
+    )
+    def test_what_a_completion_asks_for(self, body: Any, sampling: Any) -> None:
+        [made] = rendered({"prompt": [0, 2**32 - 1], "request_id": "x", **body}, TEXTS)
+        assert (made["request_id"], made["stream"]) == ("cmpl-x", body.get("stream", False))
+        assert made["sampling_params"].items() >= sampling.items()
+
     def test_images_are_taken_as_in_requests_that_sample(self) -> None:
         image = {"type": "image_url", "image_url": {"url": "https://example.org/x.png"}}
         body = {"messages": [{"role": "user", "content": [image]}]}
@@ -302,7 +390,13 @@ class TestBadInput:
             (CHAT, {"messages": USER, "cache_salt": ""}, 400, "cache_salt"),
             (CHAT, {"messages": USER, "stop_token_ids": [2**32]}, 400, "stop_token_ids"),
             ("/v1/responses", {"input": "a", "previous_response_id": "b"}, 400, "previous_resp"),
-            (TEXTS, {"prompt": [[-1]]}, 400, "prompt[0]"),
+            (TEXTS, {"prompt": [[-1]]}, 400, "prompt[0]: expected a text or a list"),
+            (TEXTS, {"prompt": [[2**32]]}, 400, "prompt[0]: expected a text or a list"),
+            (TEXTS, {"prompt": 5}, 400, "prompt: expected a text or a list of token ids"),
+            (TEXTS, {"prompt": [1, -1]}, 400, "prompt: expected a text or a list of token ids"),
+            (TEXTS, {}, 400, "prompt: expected a text or a list of token ids"),
+            (TEXTS, {"prompt": "a", "model": "other"}, 404, "does not exist"),
+            (TEXTS, {"prompt": "a", "stop_token_ids": [True]}, 400, "stop_token_ids"),
             (TEXTS, {"prompt": ""}, 400, "no tokens"),
             (TEXTS, {"prompt": []}, 400, "no prompts"),
             (TEXTS, {"prompt": "a", "max_tokens": 0}, 400, "max_tokens"),
@@ -343,6 +437,9 @@ class TestBadInput:
         )
         assert answer.status == 400
         assert "maximum context length is 100" in answer.json()["error"]["message"]
+        assert asked(f"{TEXTS}/render", {"prompt": [1] * 100}, made).status == 400
+        [last] = asked(f"{TEXTS}/render", {"prompt": [1] * 99}, made).json()
+        assert last["sampling_params"]["max_tokens"] == 1
 
     @pytest.mark.parametrize(
         "change",

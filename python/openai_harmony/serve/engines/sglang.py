@@ -22,10 +22,6 @@ class Sglang(HttpEngine):
             sampling["sampling_seed"] += request.index
         if not sampling.get("top_k"):
             sampling["top_k"] = -1  # zero is refused
-        if "logit_bias" in sampling:
-            sampling["logit_bias"] = {
-                str(token): bias for token, bias in sampling["logit_bias"].items()
-            }
         sampling["max_new_tokens"] = request.max_tokens
         given = request.passed_on
         sampling["stop_token_ids"] = [*request.stop_token_ids, *given.get("stop_token_ids", [])]

@@ -176,14 +176,12 @@ def _json(value: Any) -> bytes:
 
 def prompts_of(body: Body, encoding: HarmonyEncoding) -> list[list[int]]:
     """The prompts of a completion as tokens: a text, texts, ids, or lists of ids."""
-    text = body.json("prompt")
-    found = None if text is None else json.loads(text)
-    several = found if isinstance(found, list) else [found]
-    if several and all(type(one) is int for one in several):
-        several = [several]
+    found = json.loads(body.json("prompt") or b"null")
+    is_ids = isinstance(found, list) and found and all(type(one) is int for one in found)
+    several = found if isinstance(found, list) and not is_ids else [found]
     made = []
     for at, one in enumerate(several):
-        path = f"prompt[{at}]" if isinstance(found, list) else "prompt"
+        path = f"prompt[{at}]" if several is found else "prompt"
         if isinstance(one, str):
             tokens = encoding.encode(one, allowed_special="all")
         elif isinstance(one, list) and all(type(id_) is int and 0 <= id_ < 2**32 for id_ in one):
