@@ -126,7 +126,10 @@ def test_ollamas_other_endpoints() -> None:
     assert shown["model_info"]["gptoss.context_length"] == 131_072
     engine = says()
     same = {"model": "m", "done": True, "done_reason": "load"}
-    empty = {OLLAMA: {"message": {"role": "assistant", "content": ""}}, GENERATE: {"response": ""}}
+    empty: dict[str, dict[str, Any]] = {
+        OLLAMA: {"message": {"role": "assistant", "content": ""}},
+        GENERATE: {"response": ""},
+    }
     times = [shown["modified_at"], listed["modified_at"], running["modified_at"]]
     for path, said in empty.items():
         found = asked(engine, path, {"model": "m"}).json()

@@ -209,20 +209,32 @@ def test_pages_of_input_items(url: str, start: Start) -> None:
     assert ids("order=asc&limit=2") == ["0", "1"]
     assert ids("order=asc&limit=2&after=msg_1") == ["2", "3"]
     assert of(app, None, f"{path}?limit=2").json()["has_more"] is True
-    for query in ("limit=0", "limit=x", "order=up", "after=msg_9"):
+    assert (ids("limit=1"), ids("limit=100")) == (["4"], ["4", "3", "2", "1", "0"])
+    empty = {"object": "list", "data": [], "first_id": None, "last_id": None, "has_more": False}
+    assert of(app, None, f"{path}?after=msg_0").json() == empty
+    for query in ("limit=0", "limit=101", "limit=x", "order=up", "after=msg_9"):
         refused = of(app, None, f"{path}?{query}")
         assert (refused.status, refused.json()["error"]["param"]) == (400, query.partition("=")[0])
+    # A stored response is no stream; some clients say so.
+    assert of(app, None, f"{PATH}/{made['id']}?stream=false").json() == made
+    refused = of(app, None, f"{PATH}/{made['id']}?stream=true")
+    assert (refused.status, refused.json()["error"]["param"]) == (400, "stream")
 
 
 def test_input_items_have_what_clients_leave_out(url: str, start: Start) -> None:
     app = start(says(), store=url)
     call = {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"}
+    first = of(app, {"input": "Hello"}).json()
+    reference = {"id": first["output"][-1]["id"]}
     items = [
-        {"role": "user", "content": "A"},
+        reference,
+        {**reference, "type": "item_reference"},
+        {"role": "user", "content": "As it is"},
         {
             "role": "user",
             "content": [{"type": "text", "text": "B"}, {"type": "input_text", "text": "C"}],
         },
+        {"role": "assistant", "content": [{"type": "refusal", "refusal": "No."}]},
         {"role": "assistant", "content": "D"},
         {"type": "message", "role": "assistant", "status": "incomplete", "content": []},
         call,
@@ -230,14 +242,17 @@ def test_input_items_have_what_clients_leave_out(url: str, start: Start) -> None
     ]
     made = of(app, {"input": items, "tools": [FUNCTION]}).json()
     listed = of(app, None, f"{PATH}/{made['id']}/input_items?order=asc").json()["data"]
+    assert [listed.pop(0), listed.pop(0)] == [items[1], items[1]]
+    del items[:2]
     prefixes = [item.pop("id").split("_")[0] for item in listed]
-    assert prefixes == ["msg", "msg", "msg", "msg", "fc", "fc"]
+    assert prefixes == ["msg", "msg", "msg", "msg", "msg", "fc", "fc"]
     message = {"type": "message", "status": "completed"}
-    said = [{"type": "input_text", "text": text} for text in "ABC"]
+    said = [{"type": "input_text", "text": text} for text in ("As it is", "B", "C")]
     answered = [{"annotations": [], "type": "output_text", "text": "D"}]
     assert listed == [
         {**message, "role": "user", "content": said[:1]},
         {**message, "role": "user", "content": said[1:]},
+        {**message, **items[2]},
         {**message, "role": "assistant", "content": answered},
         {**message, "role": "assistant", "status": "incomplete", "content": []},
         {**call, "status": "completed"},
@@ -273,6 +288,13 @@ def items(found: Body) -> Any:
     return json.loads(found.json() or b"")
 
 
+def uses(store: Store) -> list[Any]:
+    """When each response was used, by their ids."""
+    with store._engine.connect() as connection:
+        asked = sqlalchemy.text("SELECT id, used FROM harmony_responses ORDER BY id")
+        return [tuple(row) for row in connection.execute(asked)]
+
+
 def test_age(url: str) -> None:
     store = Store(url, days=1)
     response = answered("resp_1")
@@ -285,6 +307,10 @@ def test_age(url: str) -> None:
         connection.execute(sqlalchemy.text(table.format(time.time() - 23 * hours, "resp_1")))
     [first, _] = items(store.history("", "resp_2"))
     assert first["content"][0]["text"] == "x"
+    written = uses(store)
+    # What was used of late is not written again.
+    store.history("", "resp_2")
+    assert uses(store) == written
     # To go on is a use of all before.
     with store._engine.begin() as connection:
         used = connection.execute(
@@ -294,7 +320,11 @@ def test_age(url: str) -> None:
         old = f"UPDATE harmony_responses SET used = {time.time() - 25 * hours}"
         connection.execute(sqlalchemy.text(old))
     assert store.response("", "resp_1") is None
+    # The old ones are deleted now and then, and not whenever something is stored.
+    store.keep("", body(input="y"), answered("resp_3"))
+    assert len(uses(store)) == 3
     store._purged = 0
+    # A second try of one that was stored changes nothing.
     store.keep("", body(input="z"), answered("resp_3"))
     with store._engine.begin() as connection:
         for table in ("harmony_responses", "harmony_items"):
@@ -397,18 +427,14 @@ def stored(file: Path) -> int:
     return int(count)
 
 
-def fails(app: Any, *, sampled: bool = False) -> None:
-    """A response that cannot be stored fails, and says no more; other APIs do not notice."""
+def fails(app: Any) -> None:
+    """A response that cannot be stored fails, and says no more; others do not notice."""
     answer = of(app, {"input": "Hello"})
     assert answer.status == 503
     assert "store" in answer.json()["error"]["message"]
     streamed = of(app, {"input": "Hello", "stream": True})
-    if sampled:
-        last = streamed.events()[-1]
-        assert (last["type"], last["response"]["status"]) == ("response.failed", "failed")
-        assert last["response"]["error"]["code"] == "server_error"
-    else:
-        assert streamed.status == 503
+    assert streamed.status == 503
+    assert of(app, {"input": "Hello", "store": False}).status == 200
     chat = {"messages": [{"role": "user", "content": "Hello"}]}
     assert of(app, chat, "/v1/chat/completions").status == 200
     refused = of(app, {"input": "x", "previous_response_id": "resp_1"})
@@ -417,12 +443,9 @@ def fails(app: Any, *, sampled: bool = False) -> None:
         assert b"sql" not in text.body.lower()
 
 
-def test_a_store_that_is_locked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, start: Start
-) -> None:
-    monkeypatch.setattr("openai_harmony.serve.store._BUSY_SECONDS", 0.05)
+def test_a_store_that_is_locked(tmp_path: Path, start: Start) -> None:
     file = tmp_path / "s.sqlite"
-    app = start(says(), store=str(file))
+    app = start(says(), store=f"sqlite:///{file}?timeout=0.05")
     made = of(app, {"input": "Hello"}).json()
     lock = sqlite3.connect(file, isolation_level=None)
     lock.execute("BEGIN EXCLUSIVE")
@@ -434,12 +457,21 @@ def test_a_store_that_is_locked(
     assert of(app, {"input": "Hello"}).status == 200
 
 
-def test_a_store_that_is_gone(tmp_path: Path, start: Start) -> None:
+def test_a_store_that_is_gone(
+    tmp_path: Path, start: Start, caplog: pytest.LogCaptureFixture
+) -> None:
     file = tmp_path / "s.sqlite"
     app = start(says(), store=str(file))
     with closing(sqlite3.connect(file)) as other:
         other.execute("DROP TABLE harmony_responses")
     fails(app)
+    caplog.clear()
+    assert of(app, None, f"{PATH}/resp_1").status == 503
+    said = "the store of responses cannot be used: no such table: harmony_responses"
+    assert [one.getMessage() for one in caplog.records if one.levelname == "ERROR"] == [said]
+    caplog.clear()
+    assert of(app, None, f"{PATH}/resp_1?stream=true").status == 400
+    assert not caplog.records
     health = asyncio.run(ask(app, "/health"))
     assert (health.status, health.json()["error"]) == (503, "the store of responses cannot be used")
 
@@ -464,6 +496,50 @@ def test_a_full_disk(tmp_path: Path, start: Start) -> None:
     assert of(app, None, f"{PATH}/{made['id']}").json() == made
 
 
+def test_what_cannot_be_stored_once_it_is_complete(
+    tmp_path: Path, start: Start, caplog: pytest.LogCaptureFixture
+) -> None:
+    app = start(says(), store=str(tmp_path / "s.sqlite"))
+
+    def keep(*_: Any) -> None:
+        raise StoreError(OSError("the disk is full"))
+
+    app.state.store.keep = keep
+    *_, before, last = of(app, {"input": "Hello", "stream": True}).events()
+    assert before["type"] == "response.output_item.done"
+    assert (last["type"], last["response"]["status"]) == ("response.failed", "failed")
+    error = {"code": "server_error", "message": "the response cannot be stored"}
+    assert last["response"]["error"] == error
+    whole = of(app, {"input": "Hello"})
+    assert (whole.status, whole.json()["error"]["message"]) == (503, error["message"])
+    said = f"{error['message']}: the disk is full"
+    assert [one.getMessage() for one in caplog.records] == [said] * 2
+
+
+def test_files_that_sqlite_names_itself_and_connections_that_end(tmp_path: Path) -> None:
+    for at in (
+        "a.sqlite",
+        f"sqlite:///{tmp_path}/b.sqlite",
+        f"sqlite:///file:{tmp_path}/c?uri=true",
+    ):
+        store = Store(str(tmp_path / at) if "://" not in at else at, days=1)
+        store.check()
+        store.keep("", body(input="x"), answered("resp_1"))
+        with store._engine.connect() as connection:
+            found = {
+                name: connection.exec_driver_sql(f"PRAGMA {name}").scalar()
+                for name in ("journal_mode", "synchronous", "secure_delete")
+            }
+        assert found == {"journal_mode": "wal", "synchronous": 1, "secure_delete": 1}
+        # A connection that is closed by then is not used.
+        broken = store._engine.raw_connection()
+        broken.driver_connection.close()  # type: ignore[union-attr]
+        broken.close()
+        assert store.response("", "resp_1") == {"id": "resp_1", "output": []}
+        store.close()
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["a.sqlite", "b.sqlite", "c"]
+
+
 def test_addresses_that_lead_nowhere(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="store: "):
         Store("nosuchdatabase://x", 1)
@@ -477,18 +553,28 @@ def test_addresses_that_lead_nowhere(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("error", "attempts"),
+    ("error", "attempts", "reason"),
     [
-        (sqlalchemy.exc.OperationalError("", {}, Exception("database is locked")), 4),
-        (sqlalchemy.exc.OperationalError("", {}, Exception("disk I/O error")), 1),
-        (sqlalchemy.exc.InvalidRequestError("closed"), 1),
-        (sqlalchemy.exc.DBAPIError("", {}, Exception("gone"), connection_invalidated=True), 4),
+        (
+            sqlalchemy.exc.OperationalError("", {}, Exception("database is locked")),
+            4,
+            "database is locked",
+        ),
+        (sqlalchemy.exc.OperationalError("", {}, Exception("disk I/O")), 1, "disk I/O"),
+        # Other texts have the statement in them, and with it contents.
+        (sqlalchemy.exc.InvalidRequestError("closed"), 1, "InvalidRequestError"),
+        (
+            sqlalchemy.exc.DBAPIError("", {}, Exception("gone"), connection_invalidated=True),
+            4,
+            "gone",
+        ),
     ],
 )
 def test_what_may_pass_is_tried_again(
-    error: Exception, attempts: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    error: Exception, attempts: int, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(time, "sleep", lambda _: None)
+    slept: list[float] = []
+    monkeypatch.setattr(time, "sleep", slept.append)
     store = Store(str(tmp_path / "responses.sqlite"), 1)
     tried = []
 
@@ -496,9 +582,12 @@ def test_what_may_pass_is_tried_again(
         tried.append(1)
         raise error
 
-    with pytest.raises(StoreError):
+    with pytest.raises(StoreError) as caught:
         store._write(work)
-    assert len(tried) == attempts
+    assert caught.value.reason == reason
+    # In between it waits, each time longer.
+    assert (len(tried), len(slept)) == (attempts, attempts - 1)
+    assert all(0.01 * 2**at <= seconds <= 0.05 * 2**at for at, seconds in enumerate(slept))
     store.close()
 
 
