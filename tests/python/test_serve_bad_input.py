@@ -279,11 +279,17 @@ def test_errors_of_the_engine_are_counted_once(at: int) -> None:
     [
         ({"max_tokens": 8}, {"max_tokens": 8}),
         ({"max_tokens": 9}, {"max_tokens": 8}),
-        ({"max_tokens": 10**30}, {"max_tokens": 10**30}),
+        ({"max_tokens": 10**30}, {"max_tokens": 8}),
         ({"max_tokens": None, "n": 2, "best_of": 2}, {"max_tokens": None, "n": 2, "best_of": 2}),
         ({"sampling_params": {"max_tokens": 99}}, {"sampling_params": {"max_tokens": 8}}),
         ({"n": 3}, "n: 3 answers, of which this server gives 2"),
         ({"sampling_params": {"best_of": 3}}, "best_of: 3 answers, of which this server gives 2"),
+        ({"n": 10**30}, f"n: {10**30} answers, of which this server gives 2"),
+        *(
+            ({name: wrong}, f"{name}: expected an integer of at least 0")
+            for name in ("n", "best_of", "max_tokens")
+            for wrong in (-1, 1e6, 2.0, "2", True, [2], {})
+        ),
     ],
 )
 def test_what_is_passed_on_is_held_to_the_limits(body: Any, expected: Any) -> None:

@@ -28,7 +28,7 @@ def app(engine: Engine | str, settings: Settings | None = None, **named: Any) ->
         engine: An engine, or its name and place, as :func:`openai_harmony.serve.engines.connect`
             takes them: ``"vllm=http://127.0.0.1:8001"``.
         settings: How to serve.
-        named: Or single settings by their names.
+        named: Single settings by their names, which take precedence.
 
     Raises:
         ValueError: An engine or a setting that makes no sense. ``WrongTypeError``, a subclass, for
@@ -40,7 +40,7 @@ def app(engine: Engine | str, settings: Settings | None = None, **named: Any) ->
     from openai_harmony.serve.application import application
     from openai_harmony.serve.configuration import Configuration
 
-    settings = settings or Settings(**named)
+    settings = replace(settings or Settings(), **named)
     if not isinstance(engine, str):
         return application(engine, Configuration.of(settings))
     return application(None, Configuration.of(replace(settings, engine=engine)))

@@ -128,7 +128,7 @@ def _routes(gateway: Gateway, store: Store | None) -> list[Route]:
 
 
 class Direct:
-    """Takes a body to its endpoint, where the path has no parameters.
+    """Takes a body to its endpoint. No path of those has parameters.
 
     Starlette tries one route after the other, and twice wraps what is sent: a tenth of what a small
     request takes.
@@ -137,7 +137,7 @@ class Direct:
     def __init__(self, app: ASGIApp, routes: list[Route]) -> None:
         """Before this application, which has the other paths and the errors."""
         self._app = app
-        posted = (one for one in routes if one.methods == {"POST"} and not one.param_convertors)
+        posted = (one for one in routes if one.methods == {"POST"})
         self._endpoints: dict[str, Endpoint] = {one.path: one.endpoint for one in posted}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -272,17 +272,18 @@ class HealthEndpoints:
         return PlainTextResponse("live")
 
 
-async def _no_such_path(gateway: Gateway, request: Request, error: Exception) -> Response:
-    status = error.status_code if isinstance(error, HTTPException) else 500
+async def _no_such_path(gateway: Gateway, request: Request, error: Any) -> Response:
+    """Answers an ``HTTPException`` of the router's."""
+    status = error.status_code
     reason = "method" if status == 405 else "path"
     text = f"no such {reason}: {request.method} {request.url.path}"
     if status == 404:
         # A base URL without its /v1, or with it twice, is what most clients get wrong.
         paths = [route.path for route in request.app.routes if isinstance(route, Route)]
-        near = difflib.get_close_matches(request.url.path, paths, n=1, cutoff=0.8)
+        near = difflib.get_close_matches(request.url.path, paths, cutoff=0.8)
         text += f"; did you mean {near[0]}?" if near else ""
     response = await gateway.refuse(request, RefusedError(text, status))
-    response.headers.update(getattr(error, "headers", None) or {})  # the methods that there are
+    response.headers.update(error.headers or {})  # the methods that there are
     return response
 
 

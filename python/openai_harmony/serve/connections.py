@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import math
 import time
 from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
@@ -96,7 +97,7 @@ class Connection(_Protocol):  # type: ignore[misc]
 
     header_timeout: ClassVar[float] = 30.0
     client_timeout: ClassVar[float] = 60.0
-    most: ClassVar[int] = 2**31
+    most: ClassVar[float] = math.inf
     """How many connections there may be."""
     _outboxes: ClassVar[WeakKeyDictionary[asyncio.AbstractEventLoop, _Outbox]] = WeakKeyDictionary()
     _open: ClassVar[set[Connection]] = set()
@@ -138,7 +139,7 @@ class Connection(_Protocol):  # type: ignore[misc]
     def on_response_complete(self) -> None:
         """A request was answered."""
         super().on_response_complete()
-        if self in self._open and (self.cycle is None or self.cycle.response_complete):
+        if self in self._open and self.cycle.response_complete:
             self._idle[self] = None
 
     def pause_writing(self) -> None:
@@ -163,8 +164,7 @@ class Connection(_Protocol):  # type: ignore[misc]
         """Closes it, whatever is still to be sent."""
         self._open.discard(self)
         self._idle.pop(self, None)
-        if self.transport is not None:
-            self.transport.abort()
+        self.transport.abort()
 
     def _await_head(self) -> None:
         self._head = self.loop.call_later(self.header_timeout, self.abort)
@@ -182,7 +182,7 @@ def limit(settings: Settings, descriptors: float) -> None:
     Connection.client_timeout = settings.client_timeout
     # A running answer has a connection to the engine, too.
     left = descriptors - settings.max_running - _RESERVED
-    Connection.most = int(max(_LEAST, min(left, 2**31)))
+    Connection.most = max(_LEAST, left)
 
 
 class OutOfDescriptors:

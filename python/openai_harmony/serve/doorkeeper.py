@@ -76,12 +76,12 @@ class Doorkeeper:
         door = self._door
         if sum(name == b"host" for name, _ in scope["headers"]) > 1:
             raise RefusedError("the request names more than one host", 400)
-        if path_of(scope).endswith(door.open_suffixes):
+        path, headers = path_of(scope), Headers(scope=scope)
+        if path.endswith(door.open_suffixes):
             return ""
-        headers = Headers(scope=scope)
         if door.is_local:
             self._refuse_pages(headers)
-        if not door.keys or path_of(scope) in _OPEN or scope["method"] == "OPTIONS":
+        if not door.keys or path in _OPEN:
             return ""
         kind, _, bearer = headers.get("authorization", "").partition(" ")
         bearer = bearer if kind.lower() == "bearer" else ""

@@ -88,7 +88,7 @@ class Record:
             "prompt_tokens": len(self.prompt) or self.rendered,
             "completion_tokens": sum(reply.usage.completion_tokens for reply in replies),
             "stop": [answer.reason for answer in self.answers],
-            "repairs": dict(collections.Counter(kinds)) if kinds else {},
+            "repairs": dict(collections.Counter(kinds)),
         }
         if self.client_left:
             made["client_left"] = True
@@ -246,7 +246,7 @@ class _Files(multiprocess.MultiProcessCollector):
 
 def _has_content(file: Path) -> bool:
     try:
-        return file.stat().st_size > 0
+        return bool(file.stat().st_size)
     except FileNotFoundError:  # that of a dead process, removed meanwhile
         return False
 

@@ -79,13 +79,11 @@ class Limits:
 
     def _give(self) -> None:
         while self._queue and self.running < self._most:
-            if not (place := self._queue.popleft()).done():
-                self.running += 1
-                place.set_result(None)
+            self.running += 1
+            self._queue.popleft().set_result(None)
 
     def _leave(self, place: asyncio.Future[None]) -> None:
         if place.done():  # it was given at the same moment
             self.release()
         else:
-            place.cancel()
             self._queue.remove(place)

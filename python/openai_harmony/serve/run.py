@@ -131,7 +131,7 @@ def _allow_open_files(settings: Settings) -> float:
         most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
         # The system may allow less than it says.
         with suppress(ValueError, OSError):
-            resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, most), hard))
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return math.inf if soft == resource.RLIM_INFINITY else soft
 
@@ -166,14 +166,10 @@ def _running(configuration: Configuration, again: Again) -> Starlette:
     inner: Any = app.router.lifespan_context
     gateway = app.state.gateway
 
-    def end() -> None:
-        if not gateway.ending.done():
-            gateway.ending.set_result(None)
-
     def drain(loop: asyncio.AbstractEventLoop) -> None:
         if not gateway.is_draining:
             gateway.is_draining = True
-            loop.call_later(settings.drain_timeout, end)
+            loop.call_later(settings.drain_timeout, gateway.ending.set_result, None)
             say_what_is_left(loop)
 
     def say_what_is_left(loop: asyncio.AbstractEventLoop) -> None:
@@ -286,7 +282,7 @@ def _listening(settings: Settings) -> socket.socket:
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     found = socket.socket(family)
     try:
-        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, True)
         found.bind((settings.host, settings.port))
         found.listen(2048)
     except OSError as error:

@@ -83,14 +83,13 @@ class Settings:
         types_of = typing.get_type_hints(Settings)
         for field in dataclasses.fields(self):
             value, kind = getattr(self, field.name), types_of[field.name]
-            if kind is float and type(value) is int:
-                object.__setattr__(self, field.name, float(value))
-            elif not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+            allowed = (int, float) if kind is float else kind
+            if not isinstance(value, allowed) or (isinstance(value, bool) and kind is not bool):
                 expected = getattr(kind, "__name__", str(kind))
                 raise ValueError(f"{field.name}: expected {expected}, got {value!r}")
             if type(value) in (int, float):
                 _refuse_number(field.name, value)
-        if not 0 <= self.port <= 65535:
+        if self.port > 65535:
             raise ValueError(f"port: {self.port} is not a port")
         if self.render_prompts not in ("harmony", "vllm-0.33"):
             text = f"render_prompts: expected harmony or vllm-0.33, got {self.render_prompts!r}"
@@ -182,7 +181,7 @@ def read_file(path: str | Path) -> dict[str, Any]:
     for name, value in found.items():
         plain = name.replace("-", "_")
         if plain not in known:
-            near = difflib.get_close_matches(plain, known, n=1)
+            near = difflib.get_close_matches(plain, known)
             meant = f": did you mean {dashed(near[0])}?" if near else ""
             shown = ", ".join(map(dashed, known))
             raise ValueError(f"{path}: {name} is not a setting (known: {shown}){meant}")

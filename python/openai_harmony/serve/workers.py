@@ -104,6 +104,5 @@ def end_after_parent() -> None:
 
 
 def _reason(code: int | None) -> str:
-    if code is None:
-        return "unknown"
-    return signal.Signals(-code).name if code < 0 else f"status {code}"
+    names: dict[int | None, str] = {-number: number.name for number in signal.Signals}
+    return names.get(code, f"status {code}")

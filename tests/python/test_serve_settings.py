@@ -1,0 +1,224 @@
+"""The gateway's settings: what each one takes, what a file of them holds, and what changes while it runs."""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("aiohttp")
+pytest.importorskip("prometheus_client")
+pytest.importorskip("sqlalchemy")
+pytest.importorskip("starlette")
+
+from gateways import says
+from openai_harmony import serve
+from openai_harmony.serve.configuration import Configuration, Source
+from openai_harmony.serve.engines import EngineError
+from openai_harmony.serve.settings import Settings, dashed, kinds, read_file
+
+OPERATE = Path(__file__).parents[2] / "docs" / "operate.md"
+FIELDS = dataclasses.fields(Settings)
+KINDS = kinds()
+NUMBERS = [field.name for field in FIELDS if KINDS[field.name] in (int, float)]
+FROM_ZERO = {"port", "max_waiting", "thinking_budget", "drain_timeout", "queue_timeout"}
+"""Numbers whose 0 has a meaning; none of the others is below 1, or is a time of 0."""
+
+
+def refused(**named: Any) -> str:
+    with pytest.raises(ValueError, match=":") as caught:
+        Settings(**named)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_the_least_of_each_number(name: str) -> None:
+    above = "a number above 0" if KINDS[name] is float else "at least 1"
+    wanted = "at least 0" if name in FROM_ZERO else above
+    assert refused(**{name: -1}) == f"{name}: expected {wanted}, got -1"
+    assert getattr(Settings(**{name: 1}), name) == 1
+    if name in FROM_ZERO:
+        assert getattr(Settings(**{name: 0}), name) == 0
+    else:
+        assert refused(**{name: 0}) == f"{name}: expected {wanted}, got 0"
+    if KINDS[name] is float:
+        assert getattr(Settings(**{name: 0.5}), name) == 0.5
+        for odd in ("nan", "inf"):
+            told = refused(**{name: float(odd)})
+            assert told == f"{name}: expected a finite number, got {odd}"
+    else:
+        assert refused(**{name: 1.0}).endswith("got 1.0")
+
+
+@pytest.mark.parametrize("field", FIELDS, ids=lambda field: field.name)
+def test_the_type_of_each_setting(field: dataclasses.Field[Any]) -> None:
+    name, kind = field.name, KINDS[field.name]
+    expected = f"{kind.__name__} | None" if field.default is None else kind.__name__
+    wrong: list[Any] = [b"x", [], 1 if kind in (str, bool) else "1", None if kind is bool else True]
+    for value in wrong:
+        assert refused(**{name: value}) == f"{name}: expected {expected}, got {value!r}"
+    assert getattr(Settings(**{name: field.default}), name) == field.default
+
+
+@pytest.mark.parametrize(
+    ("name", "right", "wrong", "told"),
+    [
+        ("port", [65535], 65536, "65536 is not a port"),
+        ("unsupported", ["error", "placeholder"], "x", "expected error or placeholder, got 'x'"),
+        ("render_prompts", ["harmony"], "x", "expected harmony or vllm-0.33, got 'x'"),
+        ("store", ["none", "x.sqlite"], "", "empty; none stores nothing"),
+        (
+            "cors",
+            ["*", "http://a", ""],
+            "a",
+            "expected * or origins as https://example.org, got 'a'",
+        ),
+        ("host", ["::1", "a"], "[::1]", "expected an address as 127.0.0.1 or ::1, got '[::1]'"),
+    ],
+)
+def test_values(name: str, right: list[Any], wrong: Any, told: str) -> None:
+    for value in right:
+        assert getattr(Settings(**{name: value}), name) == value
+    assert refused(**{name: wrong}) == f"{name}: {told}"
+
+
+@pytest.mark.parametrize("name", [field.name for field in FIELDS])
+def test_a_misspelt_setting_of_a_file(name: str, tmp_path: Path) -> None:
+    file, misspelt = tmp_path / "serve.toml", name[:2] + name[3:]
+    for written in (misspelt, dashed(misspelt)):
+        file.write_text(f"{written} = 1\n")
+        with pytest.raises(ValueError, match=rf"\): did you mean {dashed(name)}\?$"):
+            read_file(file)
+    file.write_text("zzz = 1\n")
+    with pytest.raises(ValueError, match=r"zzz is not a setting \(known: engine, .*, traces\)$"):
+        read_file(file)
+
+
+@pytest.mark.parametrize("name", ["engine", "store", "api-key-file", "model"])
+@pytest.mark.parametrize(("written", "value"), [('""', ""), ("5", 5), ("[]", [])])
+def test_odd_values_of_a_file_are_left_to_the_settings(
+    name: str, written: str, value: Any, tmp_path: Path
+) -> None:
+    """An empty path is not the file's own folder."""
+    (tmp_path / "serve.toml").write_text(f"{name} = {written}\n")
+    assert read_file(tmp_path / "serve.toml") == {name.replace("-", "_"): value}
+
+
+def test_settings_and_single_ones_both_count() -> None:
+    app = serve.app(says(), Settings(max_answers=2, max_values=7), max_values=8)
+    found = app.state.gateway.settings
+    assert (found.max_answers, found.max_values) == (2, 8)
+    assert serve.app(says(), Settings(max_answers=3)).state.gateway.settings.max_answers == 3
+
+
+def other_than(name: str, folder: Path) -> Any:
+    """A value that is not the default."""
+    given: dict[str, Any] = {
+        "engine": "none=4096",
+        "host": "::1",
+        "thinking_budget": 5,
+        "unsupported": "placeholder",
+        "render_prompts": "harmony",
+        "cors": "*",
+        "api_key_file": str(folder / "keys"),
+    }
+    default = getattr(Settings(), name)
+    if name in given:
+        return given[name]
+    if isinstance(default, bool):
+        return not default
+    return default + 1 if KINDS[name] in (int, float) else "other"
+
+
+def again(before: Settings, after: Settings) -> Configuration | None:
+    return Source(Configuration.of(before), lambda: after).again()
+
+
+def only_at_start() -> list[str]:
+    """The settings that need a restart, by the document."""
+    found = re.search(r"((?:`[a-z-]+`,\s)+)and a model in\sthe same process", OPERATE.read_text())
+    assert found is not None
+    return re.findall("`([a-z-]+)`", found[1])
+
+
+@pytest.mark.parametrize("name", [field.name for field in FIELDS])
+def test_each_setting_changes_while_it_runs_or_is_said_not_to(
+    name: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "openai_harmony.serve")
+    (tmp_path / "keys").write_text("alpha\nbeta\n")
+    before = Settings(engine="none")
+    after = dataclasses.replace(before, **{name: other_than(name, tmp_path)})
+    found = again(before, after)
+    assert found is not None
+    events = [record.getMessage() for record in caplog.records]
+    about: dict[str, Any] = caplog.records[-1].fields  # type: ignore[attr-defined]
+    if dashed(name) in only_at_start():
+        said = f"these settings change only by a new start: {dashed(name)}"
+        assert events == [said, "the configuration was read again"]
+        assert (found.settings, about["changed"]) == (before, [])
+    else:
+        assert events == ["the configuration was read again"]
+        assert (found.settings, about["changed"]) == (after, [dashed(name)])
+    keys = 2 if name == "api_key_file" else 0
+    assert (about["keys"], about["keys_added"], about["keys_removed"]) == (keys, keys, 0)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "changes"),
+    [
+        ("none", "none", None),
+        ("none", "none=4096", True),
+        ("transformers=a", "transformers=a", None),
+        ("transformers=a", "transformers=b", False),
+        ("transformers=a", "none", False),
+        ("none", "transformers=a", False),
+    ],
+)
+def test_a_model_in_this_process_stays(
+    before: str, after: str, changes: bool | None, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "openai_harmony.serve")
+    found = again(Settings(engine=before), Settings(engine=after))
+    assert found is not None
+    assert found.settings.engine == (after if changes else before)
+    warned = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    said = "these settings change only by a new start: engine"
+    assert warned == ([said] if changes is False else [])
+
+
+def test_only_another_engine_is_connected_again(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    gone = f"replay={tmp_path / 'gone.jsonl'}"
+    found = again(Settings(engine=gone), Settings(engine=gone, max_answers=2))
+    assert found is not None
+    assert found.settings.max_answers == 2
+    assert again(Settings(engine="none"), Settings(engine=gone)) is None
+    [error] = [record for record in caplog.records if record.levelname == "ERROR"]
+    assert error.getMessage().startswith("the configuration stays as it is: ")
+    assert "gone.jsonl" in error.getMessage()
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (ValueError("max_answers: expected more"), "max-answers: expected more"),
+        (OSError("no such_file"), "no such_file"),
+        (EngineError("a_b: nothing there"), "a_b: nothing there"),
+    ],
+)
+def test_what_cannot_be_read_again_changes_nothing(
+    error: Exception, said: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    def read() -> Settings:
+        raise error
+
+    assert Source(Configuration.of(Settings(engine="none")), read).again() is None
+    assert [record.getMessage() for record in caplog.records] == [
+        f"the configuration stays as it is: {said}"
+    ]
