@@ -30,7 +30,7 @@ import fake_engines
 from fake_engines import running
 from gateways import BODIES, HELLO, Answer, ask, says, tokens
 from openai_harmony import cli, serve
-from openai_harmony.serve import health, journal
+from openai_harmony.serve import health
 from openai_harmony.serve.configuration import Configuration
 from openai_harmony.serve.engines import KINDS
 from openai_harmony.serve.limits import Limits
@@ -528,14 +528,6 @@ def test_several_processes(records: Path, tmp_path: Path) -> None:
         assert lines['harmony_requests_total{api="responses",status="200"}'] == "16.0"
         process.send_signal(signal.SIGTERM)
         assert process.wait(60) == 0
-
-
-def test_figures_while_a_process_begins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It has made its files, which are still empty."""
-    monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", str(tmp_path))
-    (tmp_path / "counter_1.db").touch()
-    (tmp_path / "gauge_livesum_1.db").symlink_to(tmp_path / "removed meanwhile")
-    assert journal.Journal(None).metrics() == b""
 
 
 def test_a_process_that_is_killed(records: Path, tmp_path: Path) -> None:

@@ -61,6 +61,7 @@ def test_a_span_for_each_request(path: str, stream: bool, spans: InMemorySpanExp
     assert found["gen_ai.usage.output_tokens"] == len(tokens(HELLO))
     assert found["gen_ai.response.finish_reasons"] == ("stop",)
     assert found["harmony.request"] == answer.headers["x-request-id"]
+    assert found["harmony.client_left"] is False
     assert [event.name for event in span.events] == ["first token"]
     # What is said is nobody's business.
     assert "Hello" not in span.to_json()
