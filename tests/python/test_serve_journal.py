@@ -158,7 +158,7 @@ def test_keywords_are_counted_each_time_and_logged_once(
     for found in ([a], [a, b], [b, c], [c]):
         made.loosened(found)
     assert [line.getMessage() for line in caplog.records] == [
-        "a keyword of a schema is not held"
+        "a keyword of a schema is not enforced"
     ] * 2
     assert [line.fields for line in caplog.records] == [a._asdict(), b._asdict()]  # type: ignore[attr-defined]
     assert figures(made.metrics())['harmony_loosened_keywords_total{keyword="pattern"}'] == "6.0"
