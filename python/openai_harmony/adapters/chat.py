@@ -8,19 +8,21 @@ were sampled. Here the messages become tokens of which each knows its message; w
 from __future__ import annotations
 
 import json
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate
 from typing import Any, Literal, NamedTuple
 
-from openai_harmony.chat import Conversation, Message, Role
+from openai_harmony.chat import Conversation, DeveloperContent
 from openai_harmony.encoding import HarmonyEncoding
 from openai_harmony.interop import Turn, chat_completions
 from openai_harmony.options import RenderConversationConfig, ThoughtPolicy
-from openai_harmony.rendered import MessageSpan, Rendered
 from openai_harmony.rollout import Call, Said
 
 START, RETURN, CALL = 200006, 200002, 200012
 STOPS = [RETURN, CALL]
 """Where sampling stops."""
+_HEADING = "# Instructions\n\n"
 Kind = Literal["thought", "preamble", "answer", "call", "other"]
 
 
@@ -40,57 +42,47 @@ class Attributed(NamedTuple):
 def attributed(
     encoding: HarmonyEncoding,
     conversation: Conversation,
-    sources: Sequence[int],
+    sources: Sequence[int | None],
     config: RenderConversationConfig,
     ending: Literal["completion", "training", "none"],
 ) -> Attributed:
-    """Renders a conversation; ``sources`` are the indexes that its messages come from, or -1."""
+    """Renders a conversation; ``sources`` are the indexes that its messages come from."""
     rendered = encoding.render_with_spans(conversation, config, ending=ending)
     sampled = [bool(trained) for trained in rendered.loss_mask()]
     message, content = [-1] * len(rendered), list(sampled)
     for span in rendered.spans:
-        if span.message is None or (index := sources[span.message]) < 0:
+        if span.message is None or (index := sources[span.message]) is None:
             continue
         message[span.start : span.end] = [index] * (span.end - span.start)
-        said = conversation.messages[span.message]
-        if said.author.role != Role.ASSISTANT:
-            first, last = _words(encoding, said, rendered, span)
-            content[first:last] = [True] * (last - first)
+        said = conversation.messages[span.message].content[0]
+        first, last = _words(encoding, said, rendered[span.content : span.stop])
+        content[span.content + first : span.content + last] = [True] * (last - first)
     return Attributed(rendered.tokens, message, sampled, content)
 
 
-def indexes(turn: Turn, messages: Sequence[Mapping[str, Any]] = ()) -> list[int]:
-    """For each message of a turn the index of the chat message that it came from, or -1.
+def indexes(turn: Turn, messages: Sequence[Mapping[str, Any]]) -> list[int | None]:
+    """For each message of a turn the index of the chat message that it came from.
 
     ``messages`` are the body's. If only the first one is a system's, the developer message has its
     words, and the tools.
     """
-    sources = [-1 if index is None else index for index in turn.source_indices]
+    sources = list(turn.source_indices)
     system = [message.get("role") in ("system", "developer") for message in messages[:2]]
-    if system in ([True], [True, False]) and len(sources) > 1 and sources[1] < 0:
+    if system in ([True], [True, False]) and len(sources) > 1 and sources[1] is None:
         sources[1] = 0
     return sources
 
 
-def _words(
-    encoding: HarmonyEncoding, said: Message, rendered: Rendered, span: MessageSpan
-) -> tuple[int, int]:
-    """Where in the tokens a message's own words are: a developer's without its tools."""
-    instructions = getattr(said.content[0], "instructions", None)
-    if said.author.role != Role.DEVELOPER or instructions is None:
-        return span.content, span.stop
-    tokens = rendered[span.content : span.stop]
-    heading = encoding.encode("# Instructions\n\n")
-    words = encoding.encode("# Instructions\n\n" + instructions)
-    last = _common(tokens, words)
-    # The last token may also hold the line break after them.
-    return span.content + _common(tokens, heading), span.content + min(last + 1, len(words))
-
-
-def _common(first: Sequence[int], second: Sequence[int]) -> int:
-    """The length of their common beginning."""
-    pairs = enumerate(zip(first, second))
-    return next((i for i, (a, b) in pairs if a != b), min(len(first), len(second)))
+def _words(encoding: HarmonyEncoding, said: object, tokens: Sequence[int]) -> tuple[int, int]:
+    """Which tokens of a content are the message's own words: of a developer's not its tools."""
+    if not isinstance(said, DeveloperContent):
+        return 0, len(tokens)
+    if not said.instructions:
+        return 0, 0
+    ends = list(accumulate(len(encoding.decode_bytes([token])) for token in tokens))
+    # The first and the last token may also have the line break beside the words.
+    begin = len(_HEADING)
+    return bisect_right(ends, begin), bisect_left(ends, begin + len(said.instructions.encode())) + 1
 
 
 def texts(said: Iterable[Said], *kinds: Kind) -> str:
@@ -115,7 +107,7 @@ def arguments_of(call: Call) -> dict[str, Any] | str:
 
 def recipients(turn: Turn) -> list[str]:
     """The tools that a turn offers."""
-    return [tool.recipient for tool in turn.tools if tool.offered]
+    return [tool.recipient for tool in turn.tools]
 
 
 def config_for(thoughts: Literal["drop", "keep"]) -> RenderConversationConfig:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
+from itertools import count
 from typing import Any, Literal
 
 from openai_harmony._extras import needed
@@ -30,10 +31,9 @@ _VARIABLES = ("reasoning_effort", "model_identity", "conversation_start_date")
 @functools.cache
 def _letters() -> dict[int, str]:
     """For each byte its letter in a token's name, as in all byte-level BPEs."""
-    printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
-    others = [byte for byte in range(256) if byte not in printable]
-    shifted = {byte: chr(256 + index) for index, byte in enumerate(others)}
-    return {byte: shifted.get(byte, chr(byte)) for byte in range(256)}
+    others = map(chr, count(256))
+    letters = map(chr, range(256))
+    return {ord(c): c if c.isprintable() and c != " " else next(others) for c in letters}
 
 
 @functools.cache
@@ -149,7 +149,7 @@ class HarmonyTokenizer(transformers.PreTrainedTokenizer):  # type: ignore[misc]
         if skip_special_tokens:
             added = self._added_tokens_decoder
             ids = [token for token in ids if token not in added or not added[token].special]
-        if max(ids, default=0) < _SIZE:
+        if all(token < _SIZE for token in ids):
             return _ENCODING.decode(ids)
         return self.convert_tokens_to_string(self._convert_ids(ids))
 
@@ -212,11 +212,12 @@ class HarmonyTokenizer(transformers.PreTrainedTokenizer):  # type: ignore[misc]
             )
         if return_assistant_tokens_mask and not (tokenize and return_dict):
             raise ValueError("return_assistant_tokens_mask: needs tokenize and return_dict")
-        is_batched = not isinstance(conversation[0], Mapping) if len(conversation) else False
-        if is_batched and not isinstance(conversation[0], Sequence):
-            conversation = [each.messages for each in conversation]
+        conversation = _messages(conversation)
+        is_batched = len(conversation) > 0 and not isinstance(conversation[0], Mapping)
         rows = [
-            _render(each, tools, add_generation_prompt, continue_final_message, variables)
+            _render(
+                _messages(each), tools, add_generation_prompt, continue_final_message, variables
+            )
             for each in (conversation if is_batched else [conversation])
         ]
         tokens, masks = [row[0] for row in rows], [row[1] for row in rows]
@@ -224,13 +225,15 @@ class HarmonyTokenizer(transformers.PreTrainedTokenizer):  # type: ignore[misc]
             texts = [_ENCODING.decode(row) for row in tokens]
             return texts if is_batched else texts[0]
         in_batch = is_batched or return_tensors is not None
+        options = dict(tokenizer_kwargs or {})
+        if return_assistant_tokens_mask:
+            options["return_attention_mask"] = True
         out = self(
             tokens if in_batch else tokens[0],
             padding=padding,
             truncation=truncation,
             max_length=max_length,
-            return_attention_mask=True if return_assistant_tokens_mask else None,
-            **(tokenizer_kwargs or {}),
+            **options,
         )
         if return_assistant_tokens_mask:
             kept = zip(masks, out["attention_mask"] if in_batch else [out["attention_mask"]])
@@ -296,6 +299,11 @@ def _schemas(tools: Sequence[Any] | None) -> list[Any]:
     return [schema_of(tool) if callable(tool) else tool for tool in tools or ()]
 
 
+def _messages(conversation: Any) -> Any:
+    """Those of an object that has some, as transformers' ``Chat`` does."""
+    return getattr(conversation, "messages", conversation)
+
+
 def _render(
     messages: Sequence[Mapping[str, Any]],
     tools: Sequence[Any] | None,
@@ -303,7 +311,7 @@ def _render(
     continues: bool | str,
     variables: Mapping[str, Any],
 ) -> tuple[list[int], list[int]]:
-    """The tokens of a conversation, and the loss mask."""
+    """The tokens of a conversation, and the loss mask, of which a continued one has none."""
     unknown = [name for name in variables if name not in _VARIABLES]
     if unknown:
         raise ValueError(f"{unknown[0]}: unknown variable; known are {', '.join(_VARIABLES)}")
@@ -326,8 +334,7 @@ def _render(
         options["date"] = given["conversation_start_date"]
     turn = chat_completions.read(body, **options)
     if continues:
-        tokens = turn.prompt(_ENCODING)
-        return tokens, [0] * len(tokens)
+        return turn.prompt(_ENCODING), []
     ending: Literal["completion", "training"] = "completion" if asks else "training"
     rendered = _ENCODING.render_with_spans(turn.conversation, turn.config, ending=ending)
     return rendered.tokens, list(rendered.loss_mask())
@@ -338,8 +345,7 @@ def _ids(given: Any) -> Any:
     given = given.tolist() if hasattr(given, "tolist") else given
     if isinstance(given, str):
         return _ENCODING.encode(given, allowed_special="all")
-    items = list(given or ())
-    return items if items and isinstance(items[0], int) else [_ids(item) for item in items]
+    return given if isinstance(given, int) else [_ids(item) for item in given or ()]
 
 
 def _parsed(ids: list[int], prompt: list[int], turn: Turn) -> dict[str, Any]:

@@ -77,7 +77,7 @@ class HarmonyRenderer:
         )
         return _rendered(rendered, messages)
 
-    def _read(self, messages: Messages, tools: Tools) -> tuple[Conversation, list[int]]:
+    def _read(self, messages: Messages, tools: Tools) -> tuple[Conversation, list[int | None]]:
         body = {"messages": list(messages), "tools": list(tools or ())}
         turn = chat_completions.read(
             {**body, "reasoning_effort": self.config.reasoning_effort},

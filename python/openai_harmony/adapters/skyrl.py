@@ -45,8 +45,9 @@ class HarmonyGenerator(base.GeneratorInterface):  # type: ignore[misc]
 
     An environment's ``step`` returns chat messages: ``{"role": "tool", "content": ...}`` answers
     the call of its ``name``, else the next one of ``step.waiting``; any other is a question. An
-    episode ends where the environment says so, after ``max_turns``, at ``max_input_length``, with
-    nothing sampled, or where its prompt would break, since a trajectory is one sequence.
+    episode ends where the environment says so, after ``max_turns``, with nothing sampled, where its
+    prompt would be longer than ``max_input_length``, or where it would break, since a trajectory is
+    one sequence.
 
     Args:
         client: SkyRL's inference engine client.
@@ -138,7 +139,7 @@ class HarmonyGenerator(base.GeneratorInterface):  # type: ignore[misc]
 
     def _goes_on(self, rollout: Rollout, observations: Sequence[Mapping[str, Any]]) -> bool:
         prompt = rollout.extend(observations)
-        return len(rollout.examples()) == 1 and len(prompt) < self._max_input_length
+        return len(rollout.examples()) == 1 and len(prompt) <= self._max_input_length
 
 
 def _finished(

@@ -113,12 +113,13 @@ class HarmonyRenderer(base.Renderer):  # type: ignore[misc]
             prompt = [*prompt, *marks, *self._encoding.encode(prefill)]
         return tinker.ModelInput.from_ints(prompt)
 
-    def _turn(self, messages: Sequence[Message]) -> Turn:
+    def _turn(self, messages: Sequence[Message], history: Sequence[Message] = ()) -> Turn:
         tools = [tool for message in messages for tool in message.get(TOOLS, ())]
-        body = {"messages": [_chat(message) for message in messages], "tools": tools}
+        body: dict[str, Any] = {"messages": [_chat(each) for each in messages], "tools": tools}
         options: dict[str, Any] = {} if self._date == "today" else {"date": self._date}
+        body["reasoning_effort"] = self._effort
         return chat_completions.read(
-            {**body, "reasoning_effort": self._effort}, config=self._config, strict=True, **options
+            body, history=history, config=self._config, strict=True, **options
         )
 
     def _continued(self, messages: Sequence[Message]) -> list[int] | None:
@@ -171,13 +172,13 @@ class HarmonyRenderer(base.Renderer):  # type: ignore[misc]
         name = message.get("name") or "unknown"
         asked = {"tool_calls": [{"function": {"name": name, "arguments": "{}"}}]}
         history = [{"role": "assistant", **asked}] if message["role"] == "tool" else []
-        body = {"messages": [_chat(message)]}
-        turn = chat_completions.read(body, history=history, date=None, strict=True)
-        own = [m for m, i in zip(turn.conversation.messages, chat.indexes(turn)) if i == 0]
+        turn = self._turn([message], history)
+        sources = chat.indexes(turn, [message])
+        own = [m for m, i in zip(turn.conversation.messages, sources) if i == 0]
         conversation = Conversation.from_messages(own)
         ending: Literal["training", "none"] = "training" if ctx.is_last else "none"
         keeping = chat.config_for("keep")
-        rendered = chat.attributed(self._encoding, conversation, [0] * len(own), keeping, ending)
+        rendered = chat.attributed(self._encoding, conversation, range(len(own)), keeping, ending)
         said = rendered.content.index(True) if True in rendered.content else len(rendered.tokens)
         chunk = tinker.EncodedTextChunk
         return base.RenderedMessage(
@@ -188,14 +189,12 @@ class HarmonyRenderer(base.Renderer):  # type: ignore[misc]
     def to_openai_message(self, message: Message) -> dict[str, Any]:
         """As chat completions have it, the thoughts in ``reasoning_content``."""
         parts = message["content"]
-        texts = {"text": parts} if isinstance(parts, str) else {}
-        for kind in () if isinstance(parts, str) else ("text", "thinking"):
-            texts[kind] = "".join(part[kind] for part in parts if part["type"] == kind)
-        plain = {**message, "content": texts.get("text", "")}
-        made: dict[str, Any] = super().to_openai_message(plain)
-        if texts.get("thinking"):
-            made["reasoning_content"] = texts["thinking"]
-        return made
+        if isinstance(parts, str):
+            return dict(super().to_openai_message(message))
+        thought = "".join(part["thinking"] for part in parts if part["type"] == "thinking")
+        shown = [part for part in parts if part["type"] != "thinking"]
+        made = dict(super().to_openai_message({**message, "content": shown}))
+        return {**made, "reasoning_content": thought} if thought else made
 
 
 def _chat(message: Message) -> Message:
@@ -235,7 +234,7 @@ def _trained(messages: Sequence[Message], train_on: Any) -> set[int]:
     if train_on == what.LAST_ASSISTANT_MESSAGE:
         first = len(messages) - 1
     elif train_on == what.LAST_ASSISTANT_TURN:
-        first = max((index for index, role in enumerate(roles) if role == "user"), default=-1) + 1
+        first = max((after for after, role in enumerate(roles, 1) if role == "user"), default=0)
     trained = {
         what.ALL_MESSAGES: {*roles},
         what.ALL_USER_AND_SYSTEM_MESSAGES: {"user", "system"},

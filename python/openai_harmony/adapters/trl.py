@@ -124,7 +124,7 @@ def _columns(episodes: list[Episode], lengths: list[int]) -> dict[str, Any]:
     columns: dict[str, Any] = {name: [] for name in names}
     for episode, length in zip(episodes, lengths):
         examples = episode.rollout.examples()
-        end = examples.loss_mask.rfind(1, 0, examples.offsets[1]) + 1
+        end = examples.loss_mask[: examples.offsets[1]].rfind(1) + 1
         mask, logprobs = examples.loss_mask[length:end], examples.logprobs[length:end]
         columns["prompt_ids"].append(examples.tokens[:length].tolist())
         columns["completion_ids"].append(examples.tokens[length:end].tolist())

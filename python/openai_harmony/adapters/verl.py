@@ -14,6 +14,7 @@ verl has no registry for builders, so the agent loop puts its own in place. Name
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from openai_harmony._extras import needed
@@ -76,7 +77,7 @@ class HarmonyTokenBuilder(builders.ContinuousTokenBuilder):  # type: ignore[misc
 
     def __init__(self, tokenizer: Any, **options: Any) -> None:
         super().__init__(tokenizer, **options)
-        self._merged: tuple[list[int], int] = ([], 0)
+        self._merged: tuple[list[int], int] | None = None
         known = ("reasoning_effort", "model_identity")
         for name in self.chat_template_kwargs:
             if name not in known:
@@ -121,7 +122,7 @@ class HarmonyTokenBuilder(builders.ContinuousTokenBuilder):  # type: ignore[misc
         """
         self._assert_append_only(previous_messages, updated_messages)
         tokens, new = list(runtime_token_ids), updated_messages[len(previous_messages) :]
-        merged, at = self._merged
+        merged, at = self._merged or (None, None)
         at = at if tokens == merged else _last_open(tokens)
         prompt, sampled = tokens[:at], tokens[at:]
         turn = chat_completions.read({"messages": [], "tools": list(tools or ())}, date=None)
@@ -152,10 +153,11 @@ def _extended(
 
 def _last_open(tokens: list[int]) -> int:
     """After the last ``<|start|>assistant``: where the model's last message continues."""
-    for start in range(len(tokens) - len(_OPEN), -1, -1):
-        if tokens[start : start + len(_OPEN)] == _OPEN:
-            return start + len(_OPEN)
-    raise ValueError("runtime_token_ids: the assistant has no message")
+    pairs = enumerate(pairwise(tokens), 2)
+    ends = [end for end, pair in pairs if [*pair] == _OPEN]
+    if not ends:
+        raise ValueError("runtime_token_ids: the assistant has no message")
+    return ends[-1]
 
 
 @agent_loop.register("harmony_agent")

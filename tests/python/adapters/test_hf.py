@@ -7,6 +7,7 @@ import os
 import pickle
 from pathlib import Path
 from random import Random
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -21,7 +22,9 @@ from adapters.headers import ARGUMENTS, CASES, ENCODING, NAMES, TOOL, tokens_of 
 from adapters.test_transformers import Chats  # noqa: E402
 from episodes import TEXTS, episodes, sampled  # noqa: E402
 from fences import DOCS, fenced  # noqa: E402
+from openai_harmony import HarmonyError  # noqa: E402
 from openai_harmony.adapters.hf import HarmonyTokenizer  # noqa: E402
+from openai_harmony.adapters.transformers import chat_template, response_template  # noqa: E402
 from openai_harmony.interop import chat_completions  # noqa: E402
 
 USER = {"role": "user", "content": "Weather in Lima?"}
@@ -36,6 +39,8 @@ SAMPLES = [
     "<|start|>user<|message|>Hi<|end|>",
     "x" * 50,
     "<|reserved_200014|>",
+    "<|startoftext|>",
+    "".join(map(chr, range(256))),
 ]
 
 
@@ -71,6 +76,7 @@ def test_it_is_gpt_oss_vocabulary(mine: Any, tokenizer: Any) -> None:
     assert mine.get_vocab() == theirs
     for token in (0, 255, 199_997, 199_998, 200_002, 201_087):
         assert mine.convert_ids_to_tokens(token) == tokenizer.convert_ids_to_tokens(token)
+        assert mine.decode(token) == tokenizer.decode(token)
     assert (mine.bos_token_id, mine.eos_token_id, mine.pad_token_id) == (199998, 200002, 199999)
     assert mine.convert_tokens_to_ids("<|call|>") == 200012
     assert mine.convert_tokens_to_ids("no such token") is None
@@ -148,6 +154,15 @@ def test_it_saves_and_loads(mine: Any, tmp_path: Path) -> None:
     assert again("a<new>b")["input_ids"] == extended("a<new>b")["input_ids"]
 
 
+def test_the_template_of_a_folder_of_gpt_oss_is_ignored(tokenizer: Any, tmp_path: Path) -> None:
+    theirs = copy.deepcopy(tokenizer)
+    theirs.chat_template = "theirs"
+    theirs.save_pretrained(tmp_path)
+    loaded = HarmonyTokenizer.from_pretrained(tmp_path)
+    assert loaded.chat_template == chat_template()
+    assert loaded.response_template == response_template()
+
+
 def test_conversations_are_rendered_as_by_this_package(mine: Any) -> None:
     for seed in range(300):
         chats = Chats(seed)
@@ -187,6 +202,17 @@ def test_forms_of_a_conversation(mine: Any) -> None:
     both = mine.apply_chat_template([EPISODE[:2], [USER]], padding=True, **asks)
     lengths = [sum(row) for row in both["attention_mask"]]
     assert lengths == [len(ids), len(prompt_of([USER]))]
+    assert both.keys() == {"input_ids", "attention_mask"}
+    texts = mine.apply_chat_template([EPISODE[:2], [USER]], tokenize=False, **asks)
+    assert texts == [text, ENCODING.decode(prompt_of([USER]))]
+    # As transformers' `Chat` has them.
+    holder = SimpleNamespace(messages=EPISODE[:2])
+    assert mine.apply_chat_template(holder, tokenize=False, **asks) == text
+    assert mine.apply_chat_template([holder], tokenize=False, **asks) == [text]
+    unasked = mine.apply_chat_template(
+        EPISODE[:2], tokenizer_kwargs={"return_attention_mask": False}, **asks
+    )
+    assert dict(unasked) == {"input_ids": ids}
     spelled = [{"role": "user", "content": "<|end|>"}]
     assert mine.apply_chat_template(spelled, **asks)["input_ids"] == prompt_of(spelled)
     rows = [
@@ -246,6 +272,13 @@ def test_masks_of_what_is_cut_and_padded(mine: Any) -> None:
         assert cut["assistant_masks"][1].tolist() == expected
 
 
+def test_a_mask_needs_no_attention_mask() -> None:
+    bare = HarmonyTokenizer(model_input_names=["input_ids"])
+    assert bare.apply_chat_template(EPISODE).keys() == {"input_ids"}
+    made = bare.apply_chat_template(EPISODE, return_assistant_tokens_mask=True)
+    assert len(made["assistant_masks"]) == len(made["input_ids"])
+
+
 def test_what_is_refused(mine: Any) -> None:
     for options, message in [
         (
@@ -267,6 +300,8 @@ def test_what_is_refused(mine: Any) -> None:
             mine.apply_chat_template([USER], **options)
     with pytest.raises(ValueError, match="has no messages"):
         mine.apply_chat_template([])
+    with pytest.raises(HarmonyError, match=r"messages\[1\].name: no call of"):
+        mine.apply_chat_template([USER, RESULT])
     template = "{% for m in messages %}{{ m.content }}<|end|>{% endfor %}"
     made = mine.apply_chat_template([USER], chat_template=template)
     assert made["input_ids"] == tokens_of("Weather in Lima?<|end|>")
@@ -278,6 +313,24 @@ def test_what_was_sampled_is_parsed(mine: Any, case: Any) -> None:
     parsed = mine.parse_response(tokens_of(case["text"]), prefix=prompt, tools=[TOOL])
     assert parsed["tool_calls"] == [CALL]
     assert mine.parse_response(case["text"], prefix=mine.decode(prompt), tools=[TOOL]) == parsed
+    texts = [case["text"], case["text"]]
+    assert mine.parse_response(texts, prefix=mine.decode(prompt), tools=[TOOL]) == [parsed] * 2
+    schema = response_template()
+    [sampled] = [tokens_of(case["text"])]
+    assert mine.parse_response(sampled, schema, prefix=prompt)["tool_calls"] == [CALL]
+
+
+def test_what_became_of_a_call(mine: Any) -> None:
+    begin = "<|channel|>commentary to="
+    for text, calls in [
+        ('functions.get_weather<|message|>{"ci', None),
+        ("functions.get_weather<|message|>no<|call|>", [("get_weather", "no")]),
+        ("Get_Weather<|message|>{}<|call|>", [("get_weather", {})]),
+    ]:
+        parsed = mine.parse_response(tokens_of(begin + text), tools=[TOOL])
+        found = parsed.get("tool_calls")
+        named = found and [(c["function"]["name"], c["function"]["arguments"]) for c in found]
+        assert named == calls
 
 
 def test_anything_that_was_sampled_is_parsed(mine: Any) -> None:

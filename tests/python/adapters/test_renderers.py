@@ -23,6 +23,7 @@ from renderers.base import Renderer, ToolCallParseStatus
 
 from adapters.headers import ARGUMENTS, CASES, ENCODING, NAMES, TOOL, tokens_of
 from fences import DOCS, fenced
+from openai_harmony import HarmonyError
 from openai_harmony.interop import chat_completions
 
 NAME = "openai_harmony.adapters.renderers.HarmonyRenderer"
@@ -84,6 +85,18 @@ def test_options_of_the_system_message(make: Any) -> None:
     assert without.startswith("<|start|>developer<|message|># Instructions\n\nYou are helpful.")
 
 
+def test_which_thoughts_stay(make: Any) -> None:
+    answered = {**ANSWER, "reasoning_content": "Look."}
+    for options, stays in [({}, False), ({"auto_drop_analysis": False}, True)]:
+        text = ENCODING.decode(prompt_of(make(**options), USER, answered, *NEXT))
+        assert ("Look." in text) == stays
+
+
+def test_a_result_of_no_call_is_refused(renderer: Any) -> None:
+    with pytest.raises(HarmonyError, match=r"messages\[1\].tool_call_id: no pending call"):
+        renderer.render([USER, RESULT])
+
+
 def test_another_models_tokenizer_is_refused(make: Any, tokenizer: Any) -> None:
     class Other:
         name_or_path = "other"
@@ -141,6 +154,9 @@ def test_names_are_those_of_the_tools(renderer: Any) -> None:
     sampled = tokens_of("<|channel|>commentary to=functions.get_weather<|message|>{}<|call|>")
     [call] = renderer.parse_response(sampled, tools=tools).tool_calls
     assert call.name == "get weather"
+    misspelt = tokens_of("<|channel|>commentary to=Get_Weather<|message|>{}<|call|>")
+    [call] = renderer.parse_response(misspelt, tools=[TOOL]).tool_calls
+    assert call.name == "get_weather"
 
 
 def test_nothing_that_is_sampled_raises(renderer: Any) -> None:
@@ -254,6 +270,14 @@ class TestBridge:
             assert not any(bridged.sampled_mask)
             said = [t for t, c in zip(bridged.token_ids, bridged.is_content) if c]
             assert ENCODING.decode(said) == "And tomorrow?"
+
+    def test_a_result_has_the_name_that_was_sampled(self, keeping: Any) -> None:
+        """Also one that no conversation may have."""
+        prompt = prompt_of(keeping, USER)
+        sampled = tokens_of("<|channel|>commentary to= to=functions.f<|message|>{}<|call|>")
+        bridged = keeping.bridge_to_next_turn(prompt, sampled, [{"role": "tool", "content": "4"}])
+        said = [t for t, c in zip(bridged.token_ids, bridged.is_content) if c]
+        assert ENCODING.decode(said) == "4"
 
     def test_a_question_drops_thoughts(self, renderer: Any, make: Any) -> None:
         prompt, sampled = prompt_of(renderer, USER), tokens_of(self.SAID + "<|return|>")

@@ -17,6 +17,7 @@ from skyrl_gym.envs.base_text_env import BaseTextEnv
 
 from adapters.headers import ARGUMENTS, CASES, ENCODING, NAMES, TOOL, tokens_of
 from fences import DOCS, fenced
+from openai_harmony import HarmonyError
 from openai_harmony.adapters.skyrl import HarmonyGenerator
 from openai_harmony.interop import chat_completions
 from openai_harmony.rollout import Step
@@ -34,6 +35,7 @@ class Weather(BaseTextEnv):  # type: ignore[misc]
 
     def __init__(self, env_config: Any = None, extras: Any = None) -> None:
         super().__init__()
+        self.is_open = True
         self.answer = (extras or {}).get("answer")
 
     def step(self, step: Step) -> Any:
@@ -44,6 +46,9 @@ class Weather(BaseTextEnv):  # type: ignore[misc]
         right = step.answer is not None and step.answer.text == self.answer
         reward = float(right) + 0.25 * len(runs)
         return {"observations": results, "reward": reward, "done": not runs, "metadata": {}}
+
+    def close(self) -> None:
+        self.is_open = False
 
 
 class Engine:
@@ -126,6 +131,51 @@ def test_where_an_episode_ends() -> None:
         assert output["response_ids"] == [expected]
         assert output["loss_masks"] == [[1] * len(expected)]
         assert len(output["rewards"][0]) == len(expected)
+
+
+def test_the_longest_prompt() -> None:
+    called = CASES[0]["text"]
+    prompt = chat_completions.read({"messages": [USER], "tools": [TOOL]}).prompt(ENCODING)
+    length = len(prompt) + len(tokens_of(called + FOLLOWS))
+    for limit, samples in [(length - 1, 1), (length, 2)]:
+        engine = Engine(called, FINAL)
+        run(generator_of(engine, max_input_length=limit))
+        assert len(engine.asked) == samples
+
+
+def test_environments_are_closed_whatever_happens() -> None:
+    made = []
+
+    def make(kind: str, extras: Any) -> Any:
+        made.append(Weather(extras=extras))
+        return made[-1]
+
+    run(HarmonyGenerator(Engine(FINAL), make, action=lambda step: step))
+    with pytest.raises(ZeroDivisionError):
+        run(HarmonyGenerator(Engine(FINAL), make, action=lambda step: 1 / 0))
+    assert [environment.is_open for environment in made] == [False, False]
+
+
+def test_an_environment_gets_the_visible_text() -> None:
+    class Reader(Weather):
+        def step(self, step: Any) -> Any:
+            read.append(step)
+            return {"observations": [], "reward": 0.0, "done": True, "metadata": {}}
+
+    read: list[Any] = []
+    thought = "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant"
+    run(HarmonyGenerator(Engine(thought + FINAL), lambda kind, extras: Reader()))
+    assert read == ["It rains."]
+
+
+def test_a_result_of_no_call_is_refused() -> None:
+    class Hasty(Weather):
+        def init(self, prompt: Any) -> Any:
+            return [*prompt, {"role": "tool", "content": "rain"}], {}
+
+    generator = HarmonyGenerator(Engine(FINAL), lambda kind, extras: Hasty())
+    with pytest.raises(HarmonyError, match=r"messages\[1\]: no call is pending"):
+        run(generator)
 
 
 def test_rows_stay_in_their_order_and_without_log_probabilities() -> None:

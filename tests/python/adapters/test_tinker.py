@@ -32,6 +32,7 @@ from tinker_cookbook.rl.message_env import (
 import openai_harmony.adapters.tinker as adapter
 from adapters.headers import ARGUMENTS, CASES, ENCODING, NAMES, TOOL, tokens_of
 from fences import DOCS, fenced
+from openai_harmony import HarmonyError
 from openai_harmony.interop import chat_completions
 
 NAME = "openai_harmony/gpt_oss_medium_reasoning"
@@ -104,6 +105,8 @@ def test_how_sampling_ended(make: Any) -> None:
     ]:
         message, ended = make().parse_response(tokens_of(text))
         assert (message["content"], ended) == (content, termination)
+        assert message[adapter.TOKENS] == tokens_of(text)[: len(tokens_of(FINAL))]
+        assert message.keys() == {"role", "content", adapter.TOKENS}
         assert message_to_jsonable(message)["content"] == content
 
 
@@ -124,6 +127,26 @@ def test_prompts_are_this_packages_own(make: Any) -> None:
     )
     with pytest.raises(ValueError, match="role: only the assistant samples, got 'user'"):
         renderer.build_generation_prompt([USER], role="user")
+
+
+def test_what_a_renderer_says_of_itself(make: Any, tokenizer: Any) -> None:
+    renderer = make()
+    assert renderer.tokenizer is tokenizer
+    assert renderer.has_extension_property is False
+    assert renderer.get_stop_sequences() == [200002, 200012]
+
+
+def test_the_date(tokenizer: Any) -> None:
+    for date in ("2026-01-02", None):
+        renderer = adapter.HarmonyRenderer(tokenizer, date=date)
+        body = {"messages": [USER], "reasoning_effort": "medium"}
+        expected = chat_completions.read(body, date=date).prompt(ENCODING)
+        assert renderer.build_generation_prompt([USER]).to_ints() == expected
+
+
+def test_what_the_model_could_not_read_is_refused(make: Any) -> None:
+    with pytest.raises(HarmonyError, match=r"messages\[1\].name: no call of"):
+        make().build_generation_prompt([USER, RESULT])
 
 
 def test_where_sampled_tokens_cannot_stay(make: Any) -> None:
@@ -175,6 +198,18 @@ def test_what_is_trained(train_on: TrainOnWhat, make: Any) -> None:
         assert model_input.to_ints()[: len(prompt)] == prompt
 
 
+def test_the_last_messages_are_trained(make: Any) -> None:
+    first = {"role": "assistant", "content": "Which?"}
+    for messages, train_on, expected in [
+        ([USER, first, ANSWER], TrainOnWhat.LAST_ASSISTANT_MESSAGE, FINAL),
+        ([ANSWER], TrainOnWhat.LAST_ASSISTANT_TURN, FINAL),
+        ([USER, ANSWER, USER], TrainOnWhat.LAST_ASSISTANT_MESSAGE, ""),
+    ]:
+        model_input, weights = make().build_supervised_example(messages, train_on)
+        trained = [t for t, w in zip(model_input.to_ints(), weights.tolist()) if w]
+        assert ENCODING.decode(trained) == expected
+
+
 def test_examples_of_a_conversation(make: Any) -> None:
     """One for each message that is trained, since an answer's end changes in a history."""
     examples = make().build_supervised_examples(EPISODE, TrainOnWhat.ALL_ASSISTANT_MESSAGES)
@@ -185,14 +220,59 @@ def test_examples_of_a_conversation(make: Any) -> None:
 
 
 def test_one_message_alone(make: Any) -> None:
+    """A header, and what the message says; together they are the conversation."""
     renderer = make()
-    made = []
-    for index, message in enumerate(EPISODE):
-        rendered = renderer.render_message(message, RenderContext(idx=index, is_last=index == 3))
-        tokens = [*rendered.header.tokens, *rendered.output[0].tokens]
-        made.append(ENCODING.decode(tokens))
-    whole = text_of(renderer.build_supervised_example(EPISODE)[0])
-    assert whole.endswith("".join(made))
+    episode = [*prefix_of(renderer), *EPISODE]
+    made: list[tuple[str, str]] = []
+    for index, message in enumerate(episode):
+        context = RenderContext(idx=index, is_last=message is ANSWER)
+        rendered = renderer.render_message(message, context)
+        made.append(
+            (ENCODING.decode(rendered.header.tokens), ENCODING.decode(rendered.output[0].tokens))
+        )
+    whole = text_of(renderer.build_supervised_example(episode)[0])
+    system, _, rest = whole.partition("<|start|>developer")
+    assert system.count("<|start|>") == 1
+    assert "".join(header + said for header, said in made) == "<|start|>developer" + rest
+    assert made[0][0] == "<|start|>developer<|message|># Instructions\n\n"
+    assert made[0][1].startswith("Be brief.\n\n# Tools")
+    assert [header for header, _ in made[1:]] == [
+        "<|start|>user<|message|>",
+        "<|start|>assistant",
+        "<|start|>functions.get_weather to=assistant<|channel|>commentary<|message|>",
+        "<|start|>assistant",
+    ]
+    assert made[-1][1] == FINAL
+
+
+def test_a_message_without_words(make: Any) -> None:
+    empty = {"role": "user", "content": ""}
+    rendered = make().render_message(empty, RenderContext(idx=0, is_last=False))
+    assert ENCODING.decode(rendered.header.tokens) == "<|start|>user<|message|><|end|>"
+    assert list(rendered.output[0].tokens) == []
+
+
+def test_messages_of_openai(make: Any) -> None:
+    call = {"name": "get_weather", "arguments": '{"city": "Lima"}'}
+    calls = [{"type": "function", "id": None, "function": call}]
+    texts = [{"type": "text", "text": "I "}, {"type": "text", "text": "look."}]
+    for message, expected in [
+        (ANSWER, ANSWER),
+        (
+            {**ASKED, "content": [THOUGHT, THOUGHT, *texts]},
+            {
+                "role": "assistant",
+                "content": "I look.",
+                "reasoning_content": "Look.Look.",
+                "tool_calls": calls,
+            },
+        ),
+        ({"role": "assistant", "content": texts}, {"role": "assistant", "content": "I look."}),
+        (RESULT, RESULT),
+    ]:
+        assert make().to_openai_message(message) == expected
+    with pytest.raises(NotImplementedError, match="ImagePart"):
+        make().to_openai_message({"role": "user", "content": [{"type": "image", "image": "x"}]})
 
 
 def test_a_renderer_moves_to_another_process(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from pathlib import Path
 from typing import Any
@@ -249,6 +250,21 @@ def test_text_that_spells_a_marker(templated: Any) -> None:
     expected = chat_completions.read({"messages": [hostile]}).prompt(ENCODING)
     assert ENCODING.decode(made["input_ids"]) == ENCODING.decode(expected)
     assert [t for t in made["input_ids"] if t > 199_999] == [t for t in expected if t > 199_999]
+
+
+def test_what_a_folder_says_otherwise_stays(tokenizer: Any, tmp_path: Path) -> None:
+    tokenizer.save_pretrained(tmp_path)
+    path = tmp_path / "tokenizer_config.json"
+    config = json.loads(path.read_text("utf-8"))
+    path.write_text(json.dumps({**config, "chat_template": "theirs", "note": "é"}), "utf-8")
+    write(tmp_path)
+    text = path.read_text("utf-8")
+    expected = {**config, "note": "é", "response_template": response_template()}
+    assert json.loads(text) == expected
+    # Written as transformers writes it, so that a comparison shows only what has changed.
+    assert '\n  "note": "é",\n' in text
+    assert text.endswith("}\n")
+    assert transformers.AutoTokenizer.from_pretrained(tmp_path).chat_template == chat_template()
 
 
 def test_a_folder_without_a_tokenizer(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,10 +13,17 @@ import pytest
 os.environ.update(HF_HUB_OFFLINE="1", HF_HUB_DISABLE_TELEMETRY="1", TRL_EXPERIMENTAL_SILENCE="1")
 trl = pytest.importorskip("trl", reason="make test-adapters installs TRL")
 torch = pytest.importorskip("torch", reason="make test-adapters installs PyTorch")
+accelerate = pytest.importorskip("accelerate", reason="make test-adapters installs accelerate")
+transformers = pytest.importorskip(
+    "transformers", reason="make test-adapters installs transformers"
+)
 datasets = pytest.importorskip("datasets", reason="make test-adapters installs datasets")
+
+from trl.generation.vllm_generation import VLLMGeneration  # noqa: E402
 
 from adapters.headers import ARGUMENTS, CASES, ENCODING, NAMES, tokens_of  # noqa: E402
 from fences import DOCS, fenced  # noqa: E402
+from openai_harmony import HarmonyError  # noqa: E402
 from openai_harmony.adapters.trl import (  # noqa: E402
     RolloutFunction,
     Sampled,
@@ -113,7 +121,11 @@ def test_a_call_that_fails_is_reported_to_the_model(call: str, expected: str) ->
 
 def test_where_an_episode_ends() -> None:
     whole, cut = tokens_of(CALL), tokens_of(CALL)[:-1]
-    at_limit = SimpleNamespace(max_completion_length=len(whole) + 3)
+    followed = columns_of(CALL, RIGHT)["completion_ids"][0][: -len(tokens_of(RIGHT))]
+    at_limit = SimpleNamespace(max_completion_length=len(followed))
+    before_limit = SimpleNamespace(max_completion_length=len(followed) + 1)
+    [longest] = columns_of(CALL, RIGHT, trainer=before_limit)["completion_ids"]
+    assert longest == followed + tokens_of(RIGHT)[:1]
     behind = SimpleNamespace(max_completion_length=len(cut))
     for columns, expected in [
         (columns_of(CALL, max_steps=1), whole),  # no result at the end
@@ -130,6 +142,53 @@ def test_where_an_episode_ends() -> None:
 def test_bad_arguments() -> None:
     with pytest.raises(ValueError, match="max_steps: expected 1 or more, got 0"):
         RolloutFunction(max_steps=0)
+    result = {"role": "tool", "content": "4"}
+    with pytest.raises(HarmonyError, match=r"messages\[0\]: no call is pending"):
+        RolloutFunction(sample=said_by(RIGHT))([[result]], ROOMY)
+
+
+def test_samples_of_the_trainers_vllm() -> None:
+    def generate(*arguments: Any) -> Any:
+        asked = inspect.signature(VLLMGeneration.generate).bind(None, *arguments).arguments
+        assert (asked["prompts"], asked["images"], asked["num_generations"]) == (prompts, None, 1)
+        # Of each token the sampled one is first, then others that were likely.
+        return None, [[5, 6], [7]], [[[-0.5, -1.5], [-2.0, -0.25]], [[-3.0, -1.0]]], None
+
+    prompts = [[1, 2], [3]]
+    trainer = SimpleNamespace(use_vllm=True, vllm_generation=SimpleNamespace(generate=generate))
+    samples = sample_with_trainer(trainer, prompts)
+    assert samples == [([5, 6], [-0.5, -2.0]), ([7], [-3.0])]
+
+
+def model_alone(model: Any, **options: Any) -> Any:
+    """What sampling needs of a trainer without vLLM."""
+    return SimpleNamespace(
+        use_vllm=False,
+        accelerator=accelerate.Accelerator(cpu=True),
+        model_wrapped=model,
+        generation_config=transformers.GenerationConfig(**options),
+    )
+
+
+def test_a_batch_samples_what_each_prompt_would() -> None:
+    model = tiny_gpt_oss(pad_token_id=0).eval()
+    trainer = model_alone(model, max_new_tokens=12, do_sample=False)
+    prompts = [tokens_of(text) for text in ("Rain?", "a" * 50, "What is two and two, then?")]
+    together = sample_with_trainer(trainer, prompts)
+    assert together == [sample_with_trainer(trainer, [prompt])[0] for prompt in prompts]
+    assert len({tuple(tokens) for tokens, _ in together}) == 3
+
+
+def test_the_padding_after_a_stop_token_is_no_sample(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = tiny_gpt_oss(pad_token_id=0)
+    rows = [[5, 200012, 199999, 199999], [5, 6, 7, 200002], [5, 6, 7, 8], [200002, 200012, 0, 0]]
+
+    def generate(input_ids: Any, **_: Any) -> Any:
+        return torch.cat([input_ids, torch.tensor(rows)], dim=1)
+
+    monkeypatch.setattr(model, "generate", generate)
+    samples = sample_with_trainer(model_alone(model), [[1], [1, 2], [1, 2, 3], [1]])
+    assert samples == [([5, 200012], None), (rows[1], None), (rows[2], None), ([200002], None)]
 
 
 def test_rewards_of_channels() -> None:

@@ -83,6 +83,11 @@ def test_calls_are_read_without_tools() -> None:
     assert call.name == "a"
 
 
+def test_a_misspelt_name_is_the_tools() -> None:
+    _, [call] = extract("<|channel|>commentary to=Get_Weather<|message|>{}<|call|>")
+    assert call.name == "get_weather"
+
+
 def test_what_is_no_call() -> None:
     preamble = "<|channel|>commentary<|message|>I look.<|end|><|start|>assistant"
     for text, content, arguments in [
@@ -122,6 +127,21 @@ def test_what_was_cut_off_is_closed() -> None:
         mask, logprobs = builder.align_response_metadata(merged, [1], [-0.5])
         assert mask == [1] + [0] * (len(merged.token_ids) - len(tokens))
         assert logprobs == [-0.5] + [0.0] * (len(mask) - 1)
+
+
+def test_where_the_last_message_is_sampled() -> None:
+    """The builder may not have seen what was sampled: then it is after the last open header."""
+    prompt = HarmonyTokenBuilder(None).build_initial_tokens([USER], tools=[TOOL])
+    called = (
+        HarmonyTokenBuilder(None)
+        .merge_assistant_tokens(prompt, tokens_of(CASES[0]["text"]))
+        .token_ids
+    )
+    both, more = [USER, ASKED], [USER, ASKED, RESULT]
+    merged = HarmonyTokenBuilder(None).merge_context_tokens(both, more, called, tools=[TOOL])
+    assert ENCODING.decode(merged.token_ids[len(called) :]) == FOLLOWS
+    with pytest.raises(ValueError, match="the assistant has no message"):
+        HarmonyTokenBuilder(None).merge_context_tokens(both, more, [])
 
 
 def test_what_cannot_go_on() -> None:

@@ -18,10 +18,12 @@ from vllm.entrypoints.openai.chat_completion.protocol import ChatCompletionReque
 from vllm.entrypoints.openai.responses.protocol import ResponsesRequest
 from vllm.parser import ParserManager, harmony
 from vllm.sampling_params import SamplingParams
+from vllm.tool_parsers.tool_strict_level import ToolStrictLevel
 from vllm.v1.structured_output.backend_xgrammar import validate_xgrammar_grammar
 
 from openai_harmony import load_harmony_encoding
 from openai_harmony.adapters import vllm as adapter
+from openai_harmony.adapters.vllm import plugin
 from openai_harmony.grammar import TurnGrammar
 
 ENCODING = load_harmony_encoding("HarmonyGptOss")
@@ -163,8 +165,8 @@ def test_what_is_malformed_is_repaired(parser_class: Any, text: str, expected: A
 
 def adjusted(parser_class: Any, request: Any) -> str | None:
     """The structural tag that vLLM is asked to enforce, which its own check takes."""
-    parser_class(Tokenizer(), request.tools).adjust_request(request)
-    outputs = request.structured_outputs
+    made = parser_class(Tokenizer(), request.tools).adjust_request(request)
+    outputs = made.structured_outputs
     if outputs is None:
         return None
     validate_xgrammar_grammar(SamplingParams(structured_outputs=outputs))
@@ -173,6 +175,20 @@ def adjusted(parser_class: Any, request: Any) -> str | None:
 
 def tag(*arguments: Any, **options: Any) -> str:
     return TurnGrammar(*arguments, header_forms="all", **options).to_xgrammar(STOPS)
+
+
+def left_to_vllm(parser_class: Any, **more: Any) -> str | None:
+    """The tag of a request that is vLLM's own, in both APIs where both have it."""
+    THEIRS.reasoning_parser_cls = parser_class.reasoning_parser_cls
+    THEIRS.tool_parser_cls = parser_class.tool_parser_cls
+    make = responses if "input" in more else chat
+    tags = [adjusted(made, make(**more)) for made in (THEIRS, parser_class)]
+    assert tags[0] == tags[1]
+    return tags[1]
+
+
+def responses(**more: Any) -> Any:
+    return ResponsesRequest.model_validate({"tools": [{"type": "function", **RAIN}], **more})
 
 
 NAMED = {"type": "function", "function": {"name": "rain"}}
@@ -193,6 +209,12 @@ STRICT = [{"type": "function", "function": {**RAIN, "strict": True}}]
         ({"response_format": {"type": "json_object"}, "tools": None}, tag((), "none", {"type": "object"}, preambles=False)),
         ({"structured_outputs": {"choice": ["yes", "no"]}, "tools": None}, tag((), "none", response_choices=["yes", "no"], preambles=False)),
         ({"structured_outputs": {"regex": "a+"}, "tools": None}, tag((), "none", response_regex="a+", preambles=False)),
+        ({"structured_outputs": {"json": json.dumps(SCHEMA)}, "tools": None}, tag((), "none", SCHEMA, preambles=False)),
+        ({"structured_outputs": {"json": SCHEMA, "disable_any_whitespace": True}, "tools": None}, tag((), "none", SCHEMA, preambles=False, json_space="compact")),
+        ({"response_format": ANSWER, "tool_choice": "none"}, tag((), "none", SCHEMA, preambles=False)),
+        ({"response_format": ANSWER, "tool_choice": None}, tag([RAIN], "auto", SCHEMA)),
+        ({"tools": STRICT, "tool_choice": None}, tag([RAIN])),
+        ({"tools": STRICT, "tool_choice": "none"}, None),
     ],
 )  # fmt: skip
 def test_chat_completions_are_held_to_what_they_promise(
@@ -204,13 +226,75 @@ def test_chat_completions_are_held_to_what_they_promise(
 
 
 def test_responses_are_held_to_what_they_promise(parser_class: Any) -> None:
-    body = {"input": "?", "tools": [{"type": "function", **RAIN}]}
-    request = ResponsesRequest.model_validate({**body, "tool_choice": "required"})
+    request = responses(input="?", tool_choice="required")
     assert adjusted(parser_class, request) == tag([RAIN], "required")
+    named = {"type": "function", "name": "rain"}
+    request = responses(input="?", tool_choice=named)
+    assert adjusted(parser_class, request) == tag([RAIN], {"name": "rain"})
     answer = {"format": {"type": "json_schema", "name": "a", "schema": SCHEMA}}
-    request = ResponsesRequest.model_validate({**body, "text": answer})
+    request = responses(input="?", text=answer)
     assert adjusted(parser_class, request) == tag([RAIN], "auto", SCHEMA)
     assert request.text is None
+
+
+def test_a_grammar_of_the_requests_own_is_left_to_vllm(
+    parser_class: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    own = {"type": "structural_tag", "format": {"type": "const_string", "value": "a"}}
+    for outputs in ({"grammar": 'root ::= "a"'}, {"structural_tag": json.dumps(own)}):
+        assert left_to_vllm(parser_class, structured_outputs=outputs, tools=None)
+    search = [{"type": "function", **RAIN}, {"type": "web_search"}]
+    left_to_vllm(parser_class, input="?", tools=search, tool_choice="required")
+    allowed = {
+        "type": "allowed_tools",
+        "mode": "required",
+        "tools": [{"type": "function", "name": "rain"}],
+    }
+    left_to_vllm(parser_class, input="?", tool_choice=allowed)
+    assert not caplog.records
+
+
+SHORT = {"type": "object", "properties": {"in": {"type": "string", "not": {"const": "O"}}}}
+UNHELD = [{"type": "function", "function": {"name": "rain", "parameters": SHORT}}]
+LOOSE = {"type": "object", "properties": {"in": {"type": "string"}}}
+
+
+def test_how_strict_the_server_is(
+    parser_class: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    loose = tag([{"name": "rain", "parameters": LOOSE}])
+    for level in (ToolStrictLevel.AUTO, ToolStrictLevel.FUNCTION, ToolStrictLevel.PARAMETER, None):
+        monkeypatch.setattr(parser_class, "tool_strict_level", level)
+        monkeypatch.setattr(
+            parser_class.tool_parser_cls, "default_tool_strict_level", ToolStrictLevel.FUNCTION
+        )
+        caplog.clear()
+        if level is ToolStrictLevel.AUTO:
+            assert adjusted(parser_class, chat(tools=UNHELD)) is None
+        elif level is ToolStrictLevel.PARAMETER:
+            adjusted(parser_class, chat(tools=UNHELD))
+            assert "vLLM's own grammar is taken" in caplog.text
+        else:
+            assert adjusted(parser_class, chat(tools=UNHELD)) == loose
+        # Where nothing reads calls, nothing constrains them.
+        monkeypatch.setenv("VLLM_ENFORCE_STRICT_TOOL_CALLING", "0")
+        assert adjusted(parser_class, chat(tools=STRICT)) is None
+        assert adjusted(parser_class, chat(response_format=ANSWER)) == tag(
+            (), "none", SCHEMA, preambles=False
+        )
+        monkeypatch.delenv("VLLM_ENFORCE_STRICT_TOOL_CALLING")
+
+
+def test_what_is_loosened_is_logged_once(
+    parser_class: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    parameters = {"type": "object", "properties": {"once": SHORT["properties"]["in"]}}  # type: ignore[index]
+    tools = [{"type": "function", "function": {"name": "rain", "parameters": parameters}}]
+    for _ in range(2):
+        adjusted(parser_class, chat(tools=tools, tool_choice="required"))
+    [record] = caplog.records
+    assert "properties.once.not: " in record.getMessage()
+    assert record.getMessage().endswith("; it is not held")
 
 
 def test_an_answer_with_a_form_has_no_preamble_and_may_have_a_bare_type() -> None:
@@ -223,33 +307,53 @@ def test_an_answer_with_a_form_has_no_preamble_and_may_have_a_bare_type() -> Non
         assert grammar.accepts(ENCODING.encode(text, allowed_special="all")).ok == is_turn, text
 
 
-def test_what_no_grammar_holds_is_left_to_vllm(parser_class: Any) -> None:
-    place = {"type": "string", "not": {"const": "O"}}
-    short = {"type": "object", "properties": {"in": place}}
-    answer = {"type": "json_schema", "json_schema": {"name": "a", "schema": short}}
-    theirs = adjusted(parser_class, chat(response_format=answer, tools=None))
+def test_what_no_grammar_holds_is_left_to_vllm(
+    parser_class: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    answer = {"type": "json_schema", "json_schema": {"name": "a", "schema": SHORT}}
+    theirs = left_to_vllm(parser_class, response_format=answer, tools=None)
     assert theirs is not None
     assert '"not"' in theirs
+    assert "vLLM's own grammar is taken" in caplog.text
     # Of a tool that is not strict, only that keyword is loosened.
-    loose = [{"type": "function", "function": {"name": "rain", "parameters": short}}]
-    found = adjusted(parser_class, chat(tools=loose, tool_choice="required"))
-    del place["not"]
-    assert found == tag([{"name": "rain", "parameters": short}], "required")
+    found = adjusted(parser_class, chat(tools=UNHELD, tool_choice="required"))
+    assert found == tag([{"name": "rain", "parameters": LOOSE}], "required")
 
 
 def test_what_the_model_says_for_others_is_not_the_answer(parser_class: Any) -> None:
-    text = "<|channel|>final<|message|>Which?<|end|><|start|>user<|message|>Oslo.<|return|>"
+    text = "<|channel|>final<|message|>Which?<|end|><|start|>user<|channel|>final<|message|>Oslo.<|return|>"
     for size in (1, 999):
         assert read(parser_class, text, size)[1] == "Which?", size
+    segments = (
+        parser_class(Tokenizer())
+        .process_chunk(ENCODING.encode(text, allowed_special="all"))
+        .segments
+    )
+    assert [one.delta for one in segments if one.channel == "final"] == ["", "Which?", ""]
+    said = [one.completed_message for one in segments if one.completed_message is not None]
+    assert [(one.author.role, one.channel) for one in said] == [
+        ("assistant", "final"),
+        ("user", "final"),
+    ]
 
 
+@pytest.mark.parametrize(
+    ("packages", "blamed"),
+    [
+        (["openai-harmony", "oss-harmony"], "oss-harmony"),
+        (["openai-harmony"], "another package"),
+        (None, "another package"),
+    ],
+)
 def test_a_module_that_another_package_replaced_is_reported(
-    monkeypatch: pytest.MonkeyPatch,
+    packages: list[str] | None, blamed: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(adapter.SWITCH, "1")
     # Theirs has no classes of events; ours would load one again that is taken away.
     monkeypatch.setitem(sys.modules, "openai_harmony", ModuleType("openai_harmony"))
-    with pytest.raises(ImportError, match="has taken the place of the module openai_harmony"):
+    found = {} if packages is None else {"openai_harmony": packages}
+    monkeypatch.setattr(plugin, "packages_distributions", lambda: found)
+    with pytest.raises(ImportError, match=f"^{blamed} has taken the place of the module"):
         adapter.register()
 
 

@@ -52,11 +52,8 @@ def structural_tag(
     functions = [_function(tool) for tool in tools]
     strict = [level >= _PARAMETER or function.strict is True for function in functions]
     choice = _choice(request.tool_choice) if functions else "none"
-    if choice is None:
-        return None
-    if outputs is None and choice == "auto" and level < _FUNCTION and not any(strict):
-        return None
-    if outputs is None and choice == "none":
+    is_free = choice == "none" or (choice == "auto" and level < _FUNCTION and not any(strict))
+    if choice is None or (outputs is None and is_free):
         return None
     recipients = [recipient_of(function.name) for function in functions]
     grammar = TurnGrammar(
@@ -77,13 +74,9 @@ def structural_tag(
 
 def _choice(choice: Any) -> Any:
     """``tool_choice`` as a grammar takes it; ``None`` for those that it does not know."""
-    if choice is None:
-        return "auto"
-    if isinstance(choice, str):
-        return choice if choice in ("auto", "required", "none") else None
-    function = getattr(choice, "function", choice)
-    name = getattr(function, "name", None)
-    return {"name": name} if choice.type == "function" and isinstance(name, str) else None
+    if choice is None or isinstance(choice, str):
+        return choice or "auto"
+    return {"name": _function(choice).name} if choice.type == "function" else None
 
 
 def _tool(function: Any) -> dict[str, Any]:

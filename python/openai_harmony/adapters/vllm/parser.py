@@ -99,15 +99,13 @@ class HarmonyParser(VllmParser):  # type: ignore[misc]
     def _segments(self, event: Any) -> Iterator[Any]:
         if not isinstance(event, (MessageStart, ContentDelta, MessageEnd)):
             return
-        if event.index not in self._read and isinstance(event, (MessageStart, ContentDelta)):
-            return
         channel, recipient = self._read.get(event.index, (None, None))
         delta, message = "", None
         if isinstance(event, ContentDelta):
             delta = event.text
         elif isinstance(event, MessageEnd):
             message = self._harmony_parser.messages[event.index]
-            if message.channel != channel and channel is not None:
+            if channel is not None:
                 message = message.with_channel(channel)
         yield Segment(channel, recipient, delta, message)
 
@@ -118,13 +116,11 @@ class HarmonyParser(VllmParser):  # type: ignore[misc]
         """
         with_tools = self.tool_parser is not None and envs.VLLM_ENFORCE_STRICT_TOOL_CALLING
         level = self.tool_strict_level
-        if level is None and with_tools:
-            level = self.tool_parser.default_tool_strict_level
+        if level is None:
+            level = self.tool_parser.default_tool_strict_level if with_tools else 0
         loosened: list[Loosened] = []
         try:
-            tag = structural_tag(
-                request, with_tools=with_tools, level=int(level or 0), loosened=loosened
-            )
+            tag = structural_tag(request, with_tools=with_tools, level=level, loosened=loosened)
         except (HarmonyError, TypeError, ValueError) as error:
             _logger.warning("%s; vLLM's own grammar is taken", error)
             return super().adjust_request(request)
