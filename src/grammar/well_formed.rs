@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_and_control_characters() {
+    fn lists_and_characters_of_strings() {
         for (text, is_json) in [
             ("[]", true),
             ("[[],[1]]", true),
@@ -256,6 +256,11 @@ mod tests {
             ("\"\u{1f}\"", false),
             ("\"\u{0}\"", false),
             ("\" \"", true),
+            (r#""\u00e9""#, true),
+            (r#""\u00E90""#, true),
+            (r#""\u00e""#, false),
+            (r#""\u00g9""#, false),
+            (r#""\x00""#, false),
         ] {
             assert_eq!(reads(text.as_bytes()), is_json, "{text}");
         }

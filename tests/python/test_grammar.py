@@ -6,11 +6,12 @@ import copy
 import json
 import random
 import time
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Any
 
 import pytest
 
+import gbnf
 from fences import DOCS, fenced
 from labelled_json import ANSWERS
 from labelled_turns import RAIN, TOOLS, Labelled, turns
@@ -35,6 +36,7 @@ from sampled_turns import OPTIONS, check, different_fields, eight_fields, sample
 ENCODING = load_harmony_encoding(HarmonyEncodingName.HARMONY_GPT_OSS)
 LABELLED_CALL = "<|channel|>commentary to=functions.now<|message|>{}<|call|>"
 TURNS = turns()
+STOPS = (200002, 200012)
 
 
 def ids(text: str) -> list[int]:
@@ -307,6 +309,22 @@ def test_structural_tags_and_gbnf() -> None:
     for forms in (ebnf, gbnf):
         assert "A city" not in forms
     assert {"root", "last", "call", "text", "arguments0", "arguments2"} <= named
+
+
+@pytest.mark.parametrize("turn", TURNS, ids=lambda turn: turn.text[:70])
+def test_gbnf_takes_the_labelled_turns(turn: Labelled) -> None:
+    """Up to the stop token, at which the engine ends it."""
+    grammar = grammar_of(turn)
+    tokens = ids(turn.text)
+    if tokens and tokens[-1] in STOPS:
+        tokens.pop()
+    is_turn = any(grammar.accepts([*tokens, stop]).ok for stop in STOPS)
+    symbols: list[str | int] = []
+    for is_special, run in groupby(tokens, ENCODING.is_special_token):
+        said = list(run)
+        symbols.extend(said if is_special else ENCODING.decode(said))
+    read = gbnf.read(grammar.to_gbnf())
+    assert read.takes(symbols) == (is_turn and not turn.only_schema)
 
 
 def test_bnf_grows_with_the_number_of_tools_alone() -> None:

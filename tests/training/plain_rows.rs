@@ -20,7 +20,7 @@ fn assert_same(row: &str, is_fine: bool) {
     assert_eq!(batch.errors.is_empty(), is_fine, "{row}: {:?}", batch.errors);
 }
 
-/// A part may leave fields out; one that is null is none.
+/// A part may leave fields out; a field that is null has no default.
 #[test]
 fn parts_of_system_messages_have_defaults_if_asked_for() {
     for (identity, system_defaults, is_said) in
