@@ -158,7 +158,7 @@ async def side_by_side(answers: list[Answer]) -> AsyncGenerator[bytes, None]:
     Clients take the choices' first chunks in their order only. If one of them fails, all do: there
     is one end for all.
     """
-    first = answers[0].reply
+    reply, *_ = (answer.reply for answer in answers)
     yield b"".join(answer.reply.feed_bytes([]) for answer in answers)
     # A client that does not read holds up the engine.
     arrived: Arrived = asyncio.Queue(len(answers))
@@ -178,15 +178,15 @@ async def side_by_side(answers: list[Answer]) -> AsyncGenerator[bytes, None]:
                 return
             chunks = found.reply.finish(found.reason or "stop")
             ends += [chunk for chunk in chunks if not chunk["choices"]]
-            yield b"".join(first.frame(chunk) for chunk in chunks if chunk["choices"])
+            yield b"".join(reply.frame(chunk) for chunk in chunks if chunk["choices"])
     finally:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
     if ends:
         usage = total_usage([end["usage"] for end in ends])
-        yield first.frame({**ends.pop(), "usage": usage})
-    yield first.frame()
+        yield reply.frame({**ends.pop(), "usage": usage})
+    yield reply.frame()
 
 
 async def _into(answer: Answer, arrived: Arrived) -> None:
@@ -198,12 +198,11 @@ async def _into(answer: Answer, arrived: Arrived) -> None:
 
 
 def joined(answers: list[Answer]) -> dict[str, Any]:
-    """The response; of several chat completions, one with all their choices."""
-    response, *more = (answer.response() for answer in answers)
-    if more:
-        response["choices"] += [choice for other in more for choice in other["choices"]]
-        response["usage"] = total_usage([response["usage"], *(other["usage"] for other in more)])
-    return response
+    """The response of several chat completions, with all their choices."""
+    responses = [answer.response() for answer in answers]
+    choices = [choice for response in responses for choice in response["choices"]]
+    usage = total_usage([response["usage"] for response in responses])
+    return {**responses.pop(), "choices": choices, "usage": usage}
 
 
 def total_usage(usages: list[dict[str, Any]]) -> dict[str, Any]:

@@ -76,8 +76,9 @@ class Bodies:
         ``RefusedError`` for a body that is too large, too slow or compressed.
         """
         most = self.settings.max_body
-        length = request.headers.get("content-length", "0")
-        if length.isdecimal() and len(length) < 20 and int(length) > most:
+        length, limit = request.headers.get("content-length", "0"), str(most)
+        # As texts: Python takes no number of thousands of digits.
+        if length.isdecimal() and (len(length), length) > (len(limit), limit):
             raise _too_large(most)
         encoding = request.headers.get("content-encoding", "identity")
         if encoding.lower() != "identity":
