@@ -157,9 +157,11 @@ def test_generate_is_a_chat_of_one_message() -> None:
 
 def test_counts_tokens() -> None:
     engine = says()
-    count = asked(engine, f"{ANTHROPIC}/count_tokens", {"messages": USER}).json()["input_tokens"]
+    counted = asked(engine, f"{ANTHROPIC}/count_tokens", {"messages": USER})
     asked(engine, ANTHROPIC, BODIES[ANTHROPIC])
-    assert count == len(engine.asked[0].prompt)
+    assert counted.json() == {"input_tokens": len(engine.asked[0].prompt)}
+    assert "request-id" in counted.headers
+    assert "request-id" not in asked(engine, f"{RESPONSES}/input_tokens", {"input": "x"}).headers
 
 
 def test_what_is_sampled_is_held_to_the_limits() -> None:
@@ -467,6 +469,8 @@ def test_refused_requests_are_logged_and_counted(
             assert fields["request"] == answer.headers["x-request-id"]
             assert fields["error"]
             assert "guess" not in json.dumps(fields)
+            # It is no fault of the server.
+            assert not [one for one in caplog.records if one.levelname == "ERROR"]
         return (await ask(app, "/metrics", headers=key)).body.decode()
 
     found = asyncio.run(run())

@@ -524,7 +524,7 @@ def test_files_that_sqlite_names_itself_and_connections_that_end(tmp_path: Path)
     ):
         store = Store(str(tmp_path / at) if "://" not in at else at, days=1)
         store.check()
-        store.keep("", body(input="x"), answered("resp_1"))
+        store.keep("", body(input=[]), answered("resp_1"))
         with store._engine.connect() as connection:
             found = {
                 name: connection.exec_driver_sql(f"PRAGMA {name}").scalar()
