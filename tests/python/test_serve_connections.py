@@ -199,6 +199,7 @@ TOGETHER: dict[str, tuple[list[bytes], list[bytes]]] = {
     "two answers": ([HEAD, BODY, HEAD, BODY], [HEAD + BODY + HEAD + BODY]),
     "a head at the end": ([HEAD], [HEAD]),
     "much is sent at once": ([MUCH, b"sent?", BODY], [MUCH, b"sent?", BODY]),
+    "what is just not much is not": ([MUCH[1:], b"sent?", BODY], [b"sent?", MUCH[1:] + BODY]),
     "little is not": ([BODY, b"sent?", BODY], [b"sent?", BODY + BODY]),
 }
 
