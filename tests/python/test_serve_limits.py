@@ -30,12 +30,15 @@ async def futures() -> tuple[Any, Any]:
 def test_whoever_leaves_the_queue_leaves_nothing_behind(how: str) -> None:
     async def run() -> None:
         counts: list[int] = []
-        places = Limits(1, 9, 0.01 if how == "late" else 60.0, counts.append)
+        places = Limits(1, 9, 60.0, counts.append)
+        await places.take(*(await futures()))
+        ahead = asyncio.ensure_future(places.take(*(await futures())))
+        await asyncio.sleep(0)
+        places.change(1, 9, 0.01 if how == "late" else 60.0)
         gone, ending = await futures()
-        await places.take(gone, ending)
         waits = asyncio.ensure_future(places.take(gone, ending))
         await asyncio.sleep(0)
-        assert (places.running, places.waiting) == (1, 1)
+        assert (places.running, places.waiting) == (1, 2)
         if how == "cancelled":
             waits.cancel()
         elif how != "late":
@@ -48,12 +51,14 @@ def test_whoever_leaves_the_queue_leaves_nothing_behind(how: str) -> None:
             "late": RefusedError,
         }
         assert type(found) is expected[how]
-        assert (places.running, places.waiting, counts) == (1, 0, [1, 0])
-        # The place is free for the next one, and there is one.
+        assert (places.running, places.waiting, counts) == (1, 1, [1, 2, 1])
+        # The place of the one that is answered goes to the one ahead, and then there is one.
+        assert not ahead.done()
+        places.release()
+        await asyncio.wait_for(ahead, 60)
+        assert (places.running, places.waiting) == (1, 0)
         places.release()
         assert places.running == 0
-        await places.take(*(await futures()))
-        assert places.running == 1
 
     asyncio.run(run())
 
