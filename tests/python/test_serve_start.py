@@ -215,14 +215,14 @@ def test_signals(
         async with app.router.lifespan_context(app):
             assert isinstance(loop.get_exception_handler(), OutOfDescriptors)
             for left in (1, 0):
-                os.kill(os.getpid(), signal.SIGHUP)
+                signal.raise_signal(signal.SIGHUP)
                 await until(lambda left=left: len(found) == left)
             await until(lambda: gateway.settings.max_answers == 2)
             assert Connection.header_timeout == 7
             assert (await ask(app, ready)).status == 200
             record = gateway.journal.begin("chat_completions", "/x", {})
             for number in (signal.SIGTERM, signal.SIGINT, signal.SIGTERM):
-                os.kill(os.getpid(), number)
+                signal.raise_signal(number)
             await until(lambda: gateway.is_draining)
             answer = await ask(app, ready)
             assert (answer.status, answer.body) == (503, b"the server ends")

@@ -129,7 +129,7 @@ def test_a_hup_that_comes_early(process: None) -> None:
     async def run() -> None:
         with workers._hup_held_back():
             # To this thread: others of the test runner's do not hold it back.
-            signal.pthread_kill(threading.get_ident(), signal.SIGHUP)
+            signal.raise_signal(signal.SIGHUP)
             workers.take_hup(asyncio.get_running_loop(), lambda: seen.append("hup"))
             await until(lambda: seen)
             assert not is_held_back()
