@@ -179,6 +179,10 @@ fn the_cut_of_chunks_does_not_matter() {
             assert_eq!(state["tools_streamed"], !calls[0].0.is_empty());
         }
         assert_eq!(state["last_tool_call_ids"].as_array().unwrap().len(), 2);
+        let mut body = chunk(json!({"token_ids": [], "finish_reason": "stop"}), state);
+        body["chat_request"]["tools"] = tools.clone();
+        let ended = made(CHAT, body).unwrap()["chunk"]["choices"][0].take();
+        assert_eq!((&ended["delta"], &ended["finish_reason"]), (&json!({}), &json!("tool_calls")));
         all.push((thoughts, texts, calls));
     }
     assert!(all.iter().all(|one| one == &all[0]), "{all:?}");

@@ -101,6 +101,12 @@ def test_the_rest_of_a_header_is_named() -> None:
     ]:  # fmt: skip
         assert grammar.accepts(ids(text)).expected == expected, text
     assert one.accepts([]).expected.endswith("analysis<|message|> or 7 more")
+    for arguments, expected in [
+        ("{}", "<|call|>, since the JSON is complete"),
+        ("{", "more of a JSON text"),
+    ]:
+        call = ids(f"<|channel|>commentary to=functions.f<|message|>{arguments}")
+        assert one.accepts(call).expected == expected
     two = TurnGrammar([{"type": "function", "function": {"name": name}} for name in "fg"])
     begun = two.accepts(ids("<|channel|>commentary to=functions."))
     assert begun.expected == " or ".join(
@@ -311,20 +317,38 @@ def test_structural_tags_and_gbnf() -> None:
     assert {"root", "last", "call", "text", "arguments0", "arguments2"} <= named
 
 
+def gbnf_takes(grammar: TurnGrammar, tokens: list[int]) -> bool:
+    """Whether these tokens are a turn in llama.cpp's grammar, up to the stop token, at which the engine ends it."""
+    symbols: list[str | int] = []
+    for is_special, run in groupby(tokens, ENCODING.is_special_token):
+        said = list(run)
+        symbols.extend(said if is_special else ENCODING.decode(said))
+    return gbnf.read(grammar.to_gbnf()).takes(symbols)
+
+
 @pytest.mark.parametrize("turn", TURNS, ids=lambda turn: turn.text[:70])
 def test_gbnf_takes_the_labelled_turns(turn: Labelled) -> None:
-    """Up to the stop token, at which the engine ends it."""
     grammar = grammar_of(turn)
     tokens = ids(turn.text)
     if tokens and tokens[-1] in STOPS:
         tokens.pop()
     is_turn = any(grammar.accepts([*tokens, stop]).ok for stop in STOPS)
-    symbols: list[str | int] = []
-    for is_special, run in groupby(tokens, ENCODING.is_special_token):
-        said = list(run)
-        symbols.extend(said if is_special else ENCODING.decode(said))
-    read = gbnf.read(grammar.to_gbnf())
-    assert read.takes(symbols) == (is_turn and not turn.only_schema)
+    assert gbnf_takes(grammar, tokens) == (is_turn and not turn.only_schema)
+
+
+@pytest.mark.parametrize("prefill", [None, Prefill(channel="analysis", text="")])
+@pytest.mark.parametrize("thinking", ["optional", "required", "off"])
+def test_gbnf_counts_messages(thinking: Any, prefill: Prefill | None) -> None:
+    thought = "<|channel|>analysis<|message|>x<|end|><|start|>assistant"
+    begun = "x<|end|><|start|>assistant" if prefill else ""
+    for most in (*range(1 + (thinking == "required"), 5), None):
+        grammar = TurnGrammar(max_messages=most, thinking=thinking, prefill=prefill)
+        for count in range(5):
+            tokens = ids(f"{begun}{thought * count}<|channel|>final<|message|>x")
+            assert gbnf_takes(grammar, tokens) == grammar.accepts([*tokens, 200002]).ok, (
+                most,
+                count,
+            )
 
 
 def test_bnf_grows_with_the_number_of_tools_alone() -> None:
