@@ -102,7 +102,7 @@ async def ask(
     """One request. ``leaves`` says after a part whether the client goes away; ``sends`` are the
     parts of the body, after which nothing comes any more; ``pause`` stands between reads.
 
-    Each answer ends once, unless its client leaves or stops reading.
+    Each answer ends once, unless its client leaves or stops reading; before its end no part is empty.
     """
     answer, gone, asked, is_ended = Answer(), asyncio.Event(), True, False
     raw = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
@@ -124,6 +124,7 @@ async def ask(
         nonlocal is_ended
         assert not is_ended
         is_ended = message["type"] == "http.response.body" and not message.get("more_body")
+        assert message.get("body") or not message.get("more_body")
         if message["type"] == "http.response.start":
             answer.status = message["status"]
             answer.headers = {name.decode(): value.decode() for name, value in message["headers"]}

@@ -570,6 +570,12 @@ def test_the_end_of_a_stream_is_no_event() -> None:
     assert found == TOKENS
 
 
+def test_of_tokens_that_are_cut_the_log_probabilities_are_cut() -> None:
+    given = [TokenLogprob(-0.5, {}), None, TokenLogprob(-1.5, {})]
+    assert Sampled([1, 2, 3], "stop", given).first(2, "length") == ([1, 2], "length", given[:2])
+    assert Sampled([1, 2, 3]).first(1, None) == ([1], None, None)
+
+
 class Own:
     """An engine as the guide has it, of which a test spoils a part."""
 

@@ -102,7 +102,10 @@ def of(app: Any, body: dict[str, Any] | None, path: str = PATH, **options: Any) 
     return asyncio.run(ask(app, path, body, **options))
 
 
-def test_is_retrieved_and_deleted(url: str, start: Start) -> None:
+def test_is_retrieved_and_deleted(
+    url: str, start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     app = start(says(), store=url)
     made = of(app, {"input": "Hello", "metadata": {"a": "\u0000b\ud800"}}).json()
     assert made["store"] is True
@@ -121,6 +124,7 @@ def test_is_retrieved_and_deleted(url: str, start: Start) -> None:
         gone = of(app, None, f"{PATH}/{made['id']}", method=method)
         assert (gone.status, gone.json()["error"]["type"]) == (404, "invalid_request_error")
     assert of(app, None, f"{PATH}/{made['id']}/input_items").status == 404
+    assert "://" not in url or not [*tmp_path.iterdir()]  # no file of the database's name
 
 
 def test_goes_on_in_another_process(url: str, start: Start) -> None:
@@ -171,6 +175,8 @@ def test_items_are_found_by_their_ids(url: str, start: Start) -> None:
         "Again<|end|><|start|>assistant<|channel|>final<|message|>Hi there.<|"
         in ENCODING.decode(engine.asked[-1].prompt)
     )
+    # What refers to an item is not taken for the item.
+    assert of(app, body).status == 200
     # What was referred to is there for those who go on, too.
     more = {"input": "Y", "previous_response_id": answer.json()["id"]}
     assert of(app, more).status == 200
@@ -499,7 +505,8 @@ def test_a_full_disk(tmp_path: Path, start: Start) -> None:
 def test_what_cannot_be_stored_once_it_is_complete(
     tmp_path: Path, start: Start, caplog: pytest.LogCaptureFixture
 ) -> None:
-    app = start(says(), store=str(tmp_path / "s.sqlite"))
+    # Without a last token the end of the text is part of the end of the answer.
+    app = start(says("<|channel|>final<|message|>Hi."), store=str(tmp_path / "s.sqlite"))
 
     def keep(*_: Any) -> None:
         raise StoreError(OSError("the disk is full"))
@@ -532,9 +539,10 @@ def test_files_that_sqlite_names_itself_and_connections_that_end(tmp_path: Path)
             }
         assert found == {"journal_mode": "wal", "synchronous": 1, "secure_delete": 1}
         # A connection that is closed by then is not used.
-        broken = store._engine.raw_connection()
-        broken.driver_connection.close()  # type: ignore[union-attr]
-        broken.close()
+        kept = store._engine.raw_connection()
+        broken = kept.driver_connection
+        kept.close()
+        broken.close()  # type: ignore[union-attr]
         assert store.response("", "resp_1") == {"id": "resp_1", "output": []}
         store.close()
     assert sorted(one.name for one in tmp_path.iterdir()) == ["a.sqlite", "b.sqlite", "c"]

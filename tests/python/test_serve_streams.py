@@ -18,7 +18,9 @@ pytest.importorskip("starlette")
 
 from gateways import BODIES, HELLO, Answer, Engine, ask, says, tokens
 from openai_harmony import serve
+from openai_harmony.serve import streaming
 from openai_harmony.serve.engines import EngineError, Sampled, SampleRequest
+from openai_harmony.serve.streaming import Stream
 
 CHAT, RESPONSES, ANTHROPIC, OLLAMA, GENERATE = BODIES
 STREAM = {**BODIES[CHAT], "stream": True}
@@ -89,6 +91,28 @@ def test_a_client_that_has_nothing_to_read_is_waited_for(caplog: pytest.LogCaptu
 
     run(use())
     assert "client_left" not in fields(caplog)
+
+
+def test_a_client_that_does_not_take_the_end_has_gone(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(streaming, "_LAST_SECONDS", 0.05)
+    app = serve.app(says(), request_timeout=0.05)
+    run(ask(app, CHAT, STREAM, pause=3600))
+    assert fields(caplog)["client_left"] is True
+
+
+def test_a_client_that_has_just_been_sent_something_is_there() -> None:
+    async def use() -> None:
+        gone: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        given: dict[str, Any] = {"gone": gone, "timeout": 60, "unread": 60, "ending": gone}
+        stream = Stream(says().sample, "", abort=None, ended=None, **given)  # type: ignore[arg-type]
+        stream._sending_since = asyncio.get_running_loop().time()
+        stream._watch()
+        stream._watching.cancel()
+        assert not gone.cancelled()
+
+    run(use())
 
 
 @pytest.mark.parametrize("server_ends", [False, True])
@@ -206,13 +230,23 @@ def test_several_answers_end_before_their_request_does(stream: bool) -> None:
 
 def test_several_answers_each_have_a_reason() -> None:
     async def sample(request: SampleRequest) -> Sampling:
-        yield Sampled(tokens(f"{FINAL}Hi"))
+        more = " and on" * request.index
+        thought = f"<|channel|>analysis<|message|>Hm{more}<|end|><|start|>assistant"
+        yield Sampled(tokens(f"{thought}{FINAL}Hi{more}"))
         yield Sampled([], "length" if request.index else "stop")
 
-    answer = run(ask(serve.app(Engine(sample)), CHAT, {**STREAM, "n": 2}))
-    choices = [choice for event in answer.events() for choice in event["choices"]]
+    app = serve.app(Engine(sample))
+    streamed = run(ask(app, CHAT, {**STREAM, "n": 3, "stream_options": {"include_usage": True}}))
+    choices = [choice for event in streamed.events() for choice in event["choices"]]
     reasons = {one["index"]: one["finish_reason"] for one in choices if one["finish_reason"]}
-    assert reasons == {0: "stop", 1: "length"}
+    assert reasons == {0: "stop", 1: "length", 2: "length"}
+    whole = run(ask(app, CHAT, {**BODIES[CHAT], "n": 3})).json()
+    # 9 tokens around a thought of one and an answer of one, and two more for each later one.
+    usage = whole["usage"]
+    prompt, sampled = usage["prompt_tokens"], 3 * 11 + (1 + 2) * 4
+    assert (usage["completion_tokens"], usage["total_tokens"]) == (sampled, prompt + sampled)
+    assert usage["completion_tokens_details"]["reasoning_tokens"] == 3 + (1 + 2) * 2
+    assert streamed.events()[-1]["usage"] == usage
 
 
 def test_of_several_answers_all_have_ended_if_one_cannot_begin() -> None:
@@ -249,8 +283,9 @@ def test_a_prompt_leaves_room_for_a_token_at_least(room: int) -> None:
     app = serve.app(engine)
     run(ask(app, CHAT, BODIES[CHAT]))
     engine.context = len(engine.asked[0].prompt) + room
-    answer = run(ask(app, CHAT, BODIES[CHAT])).json()
-    assert room == 0 if "error" in answer else answer["usage"]["completion_tokens"] == room
+    answer = run(ask(app, CHAT, BODIES[CHAT]))
+    assert answer.status == (200 if room else 400)
+    assert room == 0 or answer.json()["usage"]["completion_tokens"] == room
 
 
 LIMITS: dict[str, tuple[list[Sampled], str, int]] = {
@@ -322,11 +357,16 @@ def test_a_client_that_leaves_before_the_first_piece_ends_the_sampling() -> None
 
 def test_a_request_that_is_cancelled_within_its_body_is_cancelled() -> None:
     async def use() -> None:
-        asking = asyncio.ensure_future(ask(serve.app(says()), CHAT, sends=[b"{"]))
+        sent: list[int] = []
+        half = ask(
+            serve.app(says()), CHAT, sends=[b"{"], leaves=lambda one: sent.append(one.status)
+        )  # type: ignore[func-returns-value]
+        asking = asyncio.ensure_future(half)
         await asyncio.sleep(0.01)
         asking.cancel()
         with pytest.raises(asyncio.CancelledError):
             await asking
+        assert sent == [0]  # no answer was begun
 
     run(use())
 

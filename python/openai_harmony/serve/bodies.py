@@ -97,11 +97,11 @@ class Bodies:
             size += len(part)
             if size > most:
                 raise _too_large(most)
-            if self.held + len(part) > self.settings.max_bodies:
-                text = "the server is busy: too many bytes of bodies at a time; ask again later"
-                raise RefusedError(text, 429, retry_after=1)
             self.held += len(part)
             stack.callback(self._release, len(part))
+            if self.held > self.settings.max_bodies:
+                text = "the server is busy: too many bytes of bodies at a time; ask again later"
+                raise RefusedError(text, 429, retry_after=1)
             parts.append(part)
         return b"".join(parts)
 
@@ -146,12 +146,12 @@ def _within(seconds: float) -> Iterator[None]:
     ``asyncio.wait_for`` makes a task of what is waited for: a tenth of what a small request takes.
     """
     task, is_late = asyncio.current_task(), False
+    assert task is not None
 
     def end() -> None:
         nonlocal is_late
         is_late = True
-        if task is not None:
-            task.cancel()
+        task.cancel()
 
     timer = asyncio.get_running_loop().call_later(seconds, end)
     try:
