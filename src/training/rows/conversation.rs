@@ -5,7 +5,9 @@ use super::columns::{CALLS, Columns, HISTORY, Question};
 use super::invalid;
 use super::messages::{pair, write_message, write_value_calls};
 use super::parsed::Parsed;
-use super::repeated::{begins_before_question, last_user, repeated, shared, speaker_of};
+use super::repeated::{
+    another_prompt, begins_before_question, last_user, repeated, shared, speaker_of,
+};
 use super::speakers::Speaker;
 use crate::error::{Reason, Result};
 use crate::interop::chat_completions::Messages;
@@ -222,8 +224,12 @@ impl<'r, 'o> RowMessages<'r, 'o> {
             self.add_range(answer, 0..repeated, Part::Prompt)?;
         } else {
             self.add_question(row, question)?;
-            // Further questions may follow the repeated one.
-            skipped = shared(question.text.at(), answer.at()).unwrap_or(repeated).min(repeated);
+            // Further questions may follow the repeated one; before it there is no room for another.
+            if repeated > 0 {
+                skipped = shared(question.text.at(), answer.at())
+                    .ok_or_else(|| another_prompt(answer))?
+                    .min(repeated);
+            }
         }
         match answer.value() {
             Value::Array(_) => self.add_list(answer, skipped, Part::Answer),

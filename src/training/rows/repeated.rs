@@ -39,7 +39,7 @@ pub(super) fn shared(prompt: At<'_>, answer: At<'_>) -> Option<usize> {
     (1..=prompt.len().min(answer.len())).rev().find(|&count| prompt.ends_with(&answer[..count]))
 }
 
-fn another_prompt(answer: &BodyField<'_, '_>) -> Error {
+pub(super) fn another_prompt(answer: &BodyField<'_, '_>) -> Error {
     answer.invalid("repeats a different prompt; start with the prompt itself or with the answer")
 }
 
