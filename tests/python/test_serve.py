@@ -226,13 +226,13 @@ def test_trouble_and_its_end_are_logged_once(
             if (trouble := troubles.pop(0)) is not None:
                 raise EngineError(trouble)
 
-    async def run() -> list[str | None]:
+    async def run() -> list[tuple[str | None, int]]:
         engine = Checked(lambda request: says().sample(request))
         asking = health.Health(lambda: engine, None)
-        return [await asking.trouble() for _ in range(5)]
+        return [(await asking.trouble(), len(caplog.records)) for _ in range(5)]
 
     said = "the engine does not answer"
-    assert asyncio.run(run()) == [None, said, said, None, None]
+    assert asyncio.run(run()) == [(None, 0), (said, 1), (said, 1), (None, 2), (None, 2)]
     assert [record.getMessage() for record in caplog.records] == [
         f"{said}: no memory",
         "answers can be given again",
