@@ -142,6 +142,7 @@ def test_each_metric_of_the_document_is_there() -> None:
 
 def test_no_request_is_logged_above_its_level(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.WARNING, "openai_harmony.serve")
+    caplog.handler.setLevel(logging.NOTSET)  # which has taken the level of the logger
     app = serve.app(says())
     assert asyncio.run(ask(app, CHAT, BODIES[CHAT])).status == 200
     assert caplog.records == []
