@@ -20,6 +20,7 @@ from gateways import BODIES, HELLO, Answer, Engine, ask, says, tokens
 from openai_harmony import serve
 from openai_harmony.serve import streaming
 from openai_harmony.serve.engines import EngineError, Sampled, SampleRequest
+from openai_harmony.serve.sampling import held
 from openai_harmony.serve.streaming import Stream
 
 CHAT, RESPONSES, ANTHROPIC, OLLAMA, GENERATE = BODIES
@@ -105,7 +106,7 @@ def test_a_client_that_does_not_take_the_end_has_gone(
 def test_a_client_that_has_just_been_sent_something_is_there() -> None:
     async def use() -> None:
         gone: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        given: dict[str, Any] = {"gone": gone, "timeout": 60, "unread": 60, "ending": gone}
+        given: dict[str, Any] = {"gone": gone, "timeout": 60, "unread": 0.9, "ending": gone}
         stream = Stream(says().sample, "", abort=None, ended=None, **given)  # type: ignore[arg-type]
         stream._sending_since = asyncio.get_running_loop().time()
         stream._watch()
@@ -310,6 +311,18 @@ def test_what_an_engine_gives_is_held_to_the_limit(
     answer = run(ask(serve.app(Engine(sample)), CHAT, {**BODIES[CHAT], "max_tokens": 3})).json()
     assert answer["choices"][0]["finish_reason"] == reason
     assert answer["usage"]["completion_tokens"] == count
+
+
+def test_nothing_is_asked_for_after_a_reason() -> None:
+    async def sample(request: SampleRequest) -> Sampling:
+        yield Sampled([5], "stop")
+        yield Sampled([6])
+
+    async def use() -> None:
+        request = SampleRequest([1], 9, [])
+        assert [some.tokens async for some in held(Engine(sample), request)] == [[5]]
+
+    run(use())
 
 
 def test_an_engine_that_holds_is_believed() -> None:
