@@ -80,7 +80,7 @@ def _words(encoding: HarmonyEncoding, said: object, tokens: Sequence[int]) -> tu
     if not said.instructions:
         return 0, 0
     ends = list(accumulate(len(encoding.decode_bytes([token])) for token in tokens))
-    # The first and the last token may also have the line break beside the words.
+    # The first and the last token may also have the line break next to the words.
     begin = len(_HEADING)
     return bisect_right(ends, begin), bisect_left(ends, begin + len(said.instructions.encode())) + 1
 
