@@ -22,7 +22,7 @@ from openai_harmony.rollout import Call, Said
 START, RETURN, CALL = 200006, 200002, 200012
 STOPS = [RETURN, CALL]
 """Where sampling stops."""
-_HEADING = "# Instructions\n\n"
+_HEADING = b"# Instructions\n\n"
 Kind = Literal["thought", "preamble", "answer", "call", "other"]
 
 
@@ -55,8 +55,8 @@ def attributed(
             continue
         message[span.start : span.end] = [index] * (span.end - span.start)
         said = conversation.messages[span.message].content[0]
-        first, last = _words(encoding, said, rendered[span.content : span.stop])
-        content[span.content + first : span.content + last] = [True] * (last - first)
+        for own in _words(encoding, said, rendered[span.content : span.stop]):
+            content[span.content + own] = True
     return Attributed(rendered.tokens, message, sampled, content)
 
 
@@ -73,16 +73,16 @@ def indexes(turn: Turn, messages: Sequence[Mapping[str, Any]]) -> list[int | Non
     return sources
 
 
-def _words(encoding: HarmonyEncoding, said: object, tokens: Sequence[int]) -> tuple[int, int]:
+def _words(encoding: HarmonyEncoding, said: object, tokens: Sequence[int]) -> range:
     """Which tokens of a content are the message's own words: of a developer's not its tools."""
     if not isinstance(said, DeveloperContent):
-        return 0, len(tokens)
+        return range(len(tokens))
     if not said.instructions:
-        return 0, 0
+        return range(0)
     ends = list(accumulate(len(encoding.decode_bytes([token])) for token in tokens))
     # The first and the last token may also have the line break next to the words.
-    begin = len(_HEADING)
-    return bisect_right(ends, begin), bisect_left(ends, begin + len(said.instructions.encode())) + 1
+    begin, end = len(_HEADING), len(_HEADING + said.instructions.encode())
+    return range(bisect_right(ends, begin), bisect_left(ends, end) + 1)
 
 
 def texts(said: Iterable[Said], *kinds: Kind) -> str:

@@ -344,6 +344,8 @@ def test_anything_that_was_sampled_is_parsed(mine: Any) -> None:
     )
     expected = {"role": "assistant", "content": "4", "reasoning_content": "Hm"}
     assert mine.parse_response(torch.tensor(answer), prefix=prompt) == expected
+    array = torch.tensor(answer).numpy()
+    assert mine.parse_response(list(array), prefix=array[:0]) == expected
     assert mine.parse_response([answer, answer], prefix=[prompt, prompt]) == [expected] * 2
     assert mine.parse_response([answer], prefix=[prompt]) == [expected]
     assert mine.parse_response([200_002]) == {"role": "assistant", "content": ""}
