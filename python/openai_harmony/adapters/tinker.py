@@ -116,10 +116,9 @@ class HarmonyRenderer(base.Renderer):  # type: ignore[misc]
     def _turn(self, messages: Sequence[Message], history: Sequence[Message] = ()) -> Turn:
         tools = [tool for message in messages for tool in message.get(TOOLS, ())]
         body: dict[str, Any] = {"messages": [_chat(each) for each in messages], "tools": tools}
-        options: dict[str, Any] = {} if self._date == "today" else {"date": self._date}
         body["reasoning_effort"] = self._effort
         return chat_completions.read(
-            body, history=history, config=self._config, strict=True, **options
+            body, history=history, date=self._date, config=self._config, strict=True
         )
 
     def _continued(self, messages: Sequence[Message]) -> list[int] | None:

@@ -72,6 +72,7 @@ def test_text(mine: Any, tokenizer: Any, text: str) -> None:
 
 def test_it_is_gpt_oss_vocabulary(mine: Any, tokenizer: Any) -> None:
     assert len(mine) == mine.vocab_size == 201_088
+    assert repr(mine) == "HarmonyTokenizer(name_or_path='', 201088 tokens)"
     theirs = tokenizer.get_vocab()
     assert mine.get_vocab() == theirs
     for token in (0, 255, 199_997, 199_998, 200_002, 201_087):
@@ -315,9 +316,9 @@ def test_what_was_sampled_is_parsed(mine: Any, case: Any) -> None:
     assert mine.parse_response(case["text"], prefix=mine.decode(prompt), tools=[TOOL]) == parsed
     texts = [case["text"], case["text"]]
     assert mine.parse_response(texts, prefix=mine.decode(prompt), tools=[TOOL]) == [parsed] * 2
-    schema = response_template()
-    [sampled] = [tokens_of(case["text"])]
-    assert mine.parse_response(sampled, schema, prefix=prompt)["tool_calls"] == [CALL]
+    schema = {**response_template(), "defaults": {"role": "model"}}
+    theirs = mine.parse_response(tokens_of(case["text"]), schema, prefix=prompt)
+    assert (theirs["role"], theirs["tool_calls"]) == ("model", [CALL])
 
 
 def test_what_became_of_a_call(mine: Any) -> None:

@@ -243,6 +243,8 @@ def test_one_message_alone(make: Any) -> None:
         "<|start|>assistant",
     ]
     assert made[-1][1] == FINAL
+    earlier = renderer.render_message(ANSWER, RenderContext(idx=1, is_last=False))
+    assert ENCODING.decode(earlier.output[0].tokens).endswith("It rains.<|end|>")
 
 
 def test_a_message_without_words(make: Any) -> None:

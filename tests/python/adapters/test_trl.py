@@ -174,16 +174,22 @@ def test_a_batch_samples_what_each_prompt_would() -> None:
     model = tiny_gpt_oss(pad_token_id=0).eval()
     trainer = model_alone(model, max_new_tokens=12, do_sample=False)
     prompts = [tokens_of(text) for text in ("Rain?", "a" * 50, "What is two and two, then?")]
-    together = sample_with_trainer(trainer, prompts)
-    assert together == [sample_with_trainer(trainer, [prompt])[0] for prompt in prompts]
-    assert len({tuple(tokens) for tokens, _ in together}) == 3
+    samples = sample_with_trainer(trainer, prompts)
+    for prompt, sampled in zip(prompts, samples):
+        ids = model.generate(
+            torch.tensor([prompt]), generation_config=trainer.generation_config, eos_token_id=[]
+        )
+        assert sampled == (ids[0, len(prompt) :].tolist(), None)
+    assert len({tuple(tokens) for tokens, _ in samples}) == 3
 
 
 def test_the_padding_after_a_stop_token_is_no_sample(monkeypatch: pytest.MonkeyPatch) -> None:
-    model = tiny_gpt_oss(pad_token_id=0)
-    rows = [[5, 200012, 199999, 199999], [5, 6, 7, 200002], [5, 6, 7, 8], [200002, 200012, 0, 0]]
+    model, pad = tiny_gpt_oss(pad_token_id=0), 199999
+    rows = [[5, 200012, pad, pad], [5, 6, 7, 200002], [5, 6, 7, 8], [200002, 200012, 0, 0]]
 
-    def generate(input_ids: Any, **_: Any) -> Any:
+    def generate(input_ids: Any, attention_mask: Any, **_: Any) -> Any:
+        assert input_ids.tolist() == [[pad, pad, 1], [pad, 1, 2], [1, 2, 3], [pad, pad, 1]]
+        assert attention_mask.tolist() == [[0, 0, 1], [0, 1, 1], [1, 1, 1], [0, 0, 1]]
         return torch.cat([input_ids, torch.tensor(rows)], dim=1)
 
     monkeypatch.setattr(model, "generate", generate)

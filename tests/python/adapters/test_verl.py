@@ -129,14 +129,10 @@ def test_what_was_cut_off_is_closed() -> None:
         assert logprobs == [-0.5] + [0.0] * (len(mask) - 1)
 
 
-def test_where_the_last_message_is_sampled() -> None:
-    """The builder may not have seen what was sampled: then it is after the last open header."""
+@pytest.mark.parametrize("case", CASES, ids=NAMES)
+def test_a_builder_that_did_not_see_what_was_sampled(case: Any) -> None:
     prompt = HarmonyTokenBuilder(None).build_initial_tokens([USER], tools=[TOOL])
-    called = (
-        HarmonyTokenBuilder(None)
-        .merge_assistant_tokens(prompt, tokens_of(CASES[0]["text"]))
-        .token_ids
-    )
+    called = prompt + tokens_of(case["text"])
     both, more = [USER, ASKED], [USER, ASKED, RESULT]
     merged = HarmonyTokenBuilder(None).merge_context_tokens(both, more, called, tools=[TOOL])
     assert ENCODING.decode(merged.token_ids[len(called) :]) == FOLLOWS

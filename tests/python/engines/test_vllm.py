@@ -283,6 +283,9 @@ def test_how_strict_the_server_is(
             (), "none", SCHEMA, preambles=False
         )
         monkeypatch.delenv("VLLM_ENFORCE_STRICT_TOOL_CALLING")
+        with monkeypatch.context() as without:
+            without.setattr(parser_class, "tool_parser_cls", None)
+            assert adjusted(parser_class, chat(tools=STRICT)) is None
 
 
 def test_what_is_loosened_is_logged_once(
@@ -294,7 +297,7 @@ def test_what_is_loosened_is_logged_once(
         adjusted(parser_class, chat(tools=tools, tool_choice="required"))
     [record] = caplog.records
     assert "properties.once.not: " in record.getMessage()
-    assert record.getMessage().endswith("; it is not held")
+    assert record.getMessage().endswith("; it is not enforced")
 
 
 def test_an_answer_with_a_form_has_no_preamble_and_may_have_a_bare_type() -> None:

@@ -5,7 +5,7 @@ vLLM's class stays the base: it makes fields of what is parsed, and others ask f
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -14,6 +14,7 @@ from vllm.logger import init_logger
 from vllm.parser.harmony import ChunkResult, Segment
 from vllm.parser.harmony import HarmonyParser as VllmParser
 from vllm.sampling_params import StructuredOutputsParams
+from vllm.tool_parsers.gptoss_tool_parser import GptOssToolParser
 
 from openai_harmony import (
     ContentDelta,
@@ -89,16 +90,14 @@ class HarmonyParser(VllmParser):  # type: ignore[misc]
                 if channel is None and event.recipient is None:
                     channel = "final"
                 self._read[event.index] = (channel, event.recipient)
-            segments += self._segments(event)
+            segments.append(self._segment(event))
             if isinstance(event, ContentDelta) and event.index in self._read:
                 channel, recipient = self._read[event.index]
                 if channel == "analysis" or (channel == "commentary" and recipient is not None):
                     thoughts += event.span[1] - event.span[0]
         return ChunkResult(segments=segments, reasoning_token_count=thoughts)
 
-    def _segments(self, event: Any) -> Iterator[Any]:
-        if not isinstance(event, (MessageStart, ContentDelta, MessageEnd)):
-            return
+    def _segment(self, event: Any) -> Any:
         channel, recipient = self._read.get(event.index, (None, None))
         delta, message = "", None
         if isinstance(event, ContentDelta):
@@ -107,7 +106,7 @@ class HarmonyParser(VllmParser):  # type: ignore[misc]
             message = self._harmony_parser.messages[event.index]
             if channel is not None:
                 message = message.with_channel(channel)
-        yield Segment(channel, recipient, delta, message)
+        return Segment(channel, recipient, delta, message)
 
     def adjust_request(self, request: Any) -> Any:
         """The request with a grammar of its whole turn, if it promises something.
@@ -117,7 +116,7 @@ class HarmonyParser(VllmParser):  # type: ignore[misc]
         with_tools = self.tool_parser is not None and envs.VLLM_ENFORCE_STRICT_TOOL_CALLING
         level = self.tool_strict_level
         if level is None:
-            level = self.tool_parser.default_tool_strict_level if with_tools else 0
+            level = GptOssToolParser.default_tool_strict_level
         loosened: list[Loosened] = []
         try:
             tag = structural_tag(request, with_tools=with_tools, level=level, loosened=loosened)
