@@ -108,7 +108,7 @@ def refused(answer: WRITE) -> EngineError:
     [
         (aiohttp.ConnectionTimeoutError(), 503, "cannot be reached: no connection in time"),
         (aiohttp.SocketTimeoutError(), 504, "is too slow: no answer in time"),
-        (TimeoutError(), 504, "is too slow: no answer in time"),
+        (asyncio.TimeoutError(), 504, "is too slow: no answer in time"),
         (
             aiohttp.ClientConnectorError(SERVER, OSError(errno.ECONNREFUSED, "at 10.0.0.1")),
             503,
