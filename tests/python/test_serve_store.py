@@ -427,6 +427,10 @@ def test_what_broke_off_is_not_stored(tmp_path: Path, start: Start) -> None:
     assert stored(file) == 0
 
 
+def errors(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [one.getMessage() for one in caplog.records if one.levelname == "ERROR"]
+
+
 def stored(file: Path) -> int:
     with closing(sqlite3.connect(file)) as connection:
         [count] = connection.execute("SELECT count(*) FROM harmony_responses").fetchone()
@@ -474,10 +478,10 @@ def test_a_store_that_is_gone(
     caplog.clear()
     assert of(app, None, f"{PATH}/resp_1").status == 503
     said = "the store of responses cannot be used: no such table: harmony_responses"
-    assert [one.getMessage() for one in caplog.records if one.levelname == "ERROR"] == [said]
+    assert errors(caplog) == [said]
     caplog.clear()
     assert of(app, None, f"{PATH}/resp_1?stream=true").status == 400
-    assert not caplog.records
+    assert errors(caplog) == []
     health = asyncio.run(ask(app, "/health"))
     assert (health.status, health.json()["error"]) == (503, "the store of responses cannot be used")
 
@@ -520,7 +524,7 @@ def test_what_cannot_be_stored_once_it_is_complete(
     whole = of(app, {"input": "Hello"})
     assert (whole.status, whole.json()["error"]["message"]) == (503, error["message"])
     said = f"{error['message']}: the disk is full"
-    assert [one.getMessage() for one in caplog.records] == [said] * 2
+    assert errors(caplog) == [said] * 2
 
 
 def test_files_that_sqlite_names_itself_and_connections_that_end(tmp_path: Path) -> None:
