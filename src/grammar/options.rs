@@ -142,7 +142,7 @@ options! {
         pub max_messages: Option<usize>
             => with_max_messages(max_messages: usize) Some(max_messages),
         /// The recipients whose schemas a grammar enforces whole, and `""` for the answer's, or it is an error; `None` of all.
-        /// What a form does not hold of the others is loosened, keyword by keyword.
+        /// What a form cannot enforce of the others is loosened, keyword by keyword.
         pub strict: Option<Vec<String>>
             => with_strict(recipients: impl IntoIterator<Item = impl Into<String>>)
                 Some(recipients.into_iter().map(Into::into).collect()),

@@ -158,7 +158,7 @@ async def side_by_side(answers: list[Answer]) -> AsyncGenerator[bytes, None]:
     Clients take the choices' first chunks in their order only. If one of them fails, all do: there
     is one end for all.
     """
-    reply, *_ = (answer.reply for answer in answers)
+    reply = answers[0].reply
     yield b"".join(answer.reply.feed_bytes([]) for answer in answers)
     # A client that does not read holds up the engine.
     arrived: Arrived = asyncio.Queue(len(answers))
@@ -185,7 +185,7 @@ async def side_by_side(answers: list[Answer]) -> AsyncGenerator[bytes, None]:
         await asyncio.gather(*tasks, return_exceptions=True)
     if ends:
         usage = total_usage([end["usage"] for end in ends])
-        yield reply.frame({**ends.pop(), "usage": usage})
+        yield reply.frame({**ends[0], "usage": usage})
     yield reply.frame()
 
 
@@ -202,7 +202,7 @@ def joined(answers: list[Answer]) -> dict[str, Any]:
     responses = [answer.response() for answer in answers]
     choices = [choice for response in responses for choice in response["choices"]]
     usage = total_usage([response["usage"] for response in responses])
-    return {**responses.pop(), "choices": choices, "usage": usage}
+    return {**responses[0], "choices": choices, "usage": usage}
 
 
 def total_usage(usages: list[dict[str, Any]]) -> dict[str, Any]:

@@ -128,7 +128,7 @@ def _routes(gateway: Gateway, store: Store | None) -> list[Route]:
 
 
 class Direct:
-    """Takes a body to its endpoint. No path of those has parameters.
+    """Takes a body to its endpoint. None of these paths has parameters.
 
     Starlette tries one route after the other, and twice wraps what is sent: a tenth of what a small
     request takes.

@@ -76,7 +76,7 @@ class Bodies:
         ``RefusedError`` for a body that is too large, too slow or compressed.
         """
         most = self.settings.max_body
-        length, limit = request.headers.get("content-length", "0"), str(most)
+        length, limit = request.headers.get("content-length", "").lstrip("0"), str(most)
         # As texts: Python takes no number of thousands of digits.
         if length.isdecimal() and (len(length), length) > (len(limit), limit):
             raise _too_large(most)

@@ -27,12 +27,9 @@ impl SchemaWriter<'_> {
         };
         let written = Expr::of_hir(&hir).map_err(str::to_owned).and_then(|expr| {
             let (expr, unheld) = lengths::within(expr, least, most);
+            let reason = "no grammar can enforce it together with this pattern";
             for keyword in unheld {
-                self.rules.report.loosen(
-                    path,
-                    keyword,
-                    "no grammar can enforce it together with this pattern",
-                );
+                self.rules.report.loosen(path, keyword, reason);
             }
             self.rules.attempt(|rules| fitting(rules, &expr))
         });

@@ -87,7 +87,7 @@ impl RouteRules {
 
     fn route_call(&self, recipient: &str, calls: usize) -> Route {
         let tool = match self.tools.by_recipient(recipient) {
-            Some(tool) => Some(tool).filter(|tool| tool.client_runs),
+            Some(tool) => tool.client_runs.then_some(tool),
             // A built-in tool that is not declared: a function may have its name.
             None => self.tools.by_name(recipient, None),
         };

@@ -5,9 +5,7 @@ use super::columns::{CALLS, Columns, HISTORY, Question};
 use super::invalid;
 use super::messages::{pair, write_message, write_value_calls};
 use super::parsed::Parsed;
-use super::repeated::{
-    another_prompt, begins_before_question, last_user, repeated, shared, speaker_of,
-};
+use super::repeated::{begins_before_question, last_user, repeated, shared, speaker_of};
 use super::speakers::Speaker;
 use crate::error::{Reason, Result};
 use crate::interop::chat_completions::Messages;
@@ -218,19 +216,15 @@ impl<'r, 'o> RowMessages<'r, 'o> {
     ) -> Result<()> {
         let first = answer.at().as_array().and_then(|list| speaker_of(list.iter().next()?));
         let is_text = question.text.at().as_str().is_some();
-        let mut skipped = repeated;
         // Only the repetition has the messages before the question.
-        if repeated > 0 && (is_text || first != Some(Speaker::User)) {
+        let skipped = if repeated > 0 && (is_text || first != Some(Speaker::User)) {
             self.add_range(answer, 0..repeated, Part::Prompt)?;
+            repeated
         } else {
             self.add_question(row, question)?;
-            // Further questions may follow the repeated one; before it there is no room for another.
-            if repeated > 0 {
-                skipped = shared(question.text.at(), answer.at())
-                    .ok_or_else(|| another_prompt(answer))?
-                    .min(repeated);
-            }
-        }
+            // Further questions may follow the repeated one, and are part of the answer.
+            if repeated > 0 { shared(answer, &question.text)?.min(repeated) } else { 0 }
+        };
         match answer.value() {
             Value::Array(_) => self.add_list(answer, skipped, Part::Answer),
             _ => self.add_answer(answer),

@@ -29,17 +29,18 @@ pub(super) fn repeated(answer: &BodyField<'_, '_>, prompt: &BodyField<'_, '_>) -
     Ok(last.map_or(0, |(index, _)| index + 1))
 }
 
-/// How many messages at the end of a prompt are those with which its answer begins; `None` if there are none.
-pub(super) fn shared(prompt: At<'_>, answer: At<'_>) -> Option<usize> {
-    let said = |list: At<'_>| -> Option<Vec<_>> {
-        let items = list.as_array()?.iter();
-        Some(items.map(|item| (speaker_of(item), text_of(item).trim().to_owned())).collect())
+/// How many messages at the end of a prompt are those with which its answer begins; it is an error if there are none.
+pub(super) fn shared(answer: &BodyField<'_, '_>, prompt: &BodyField<'_, '_>) -> Result<usize> {
+    let said = |list: &BodyField<'_, '_>| -> Vec<_> {
+        let items = list.at().as_array().into_iter().flat_map(Array::iter);
+        items.map(|item| (speaker_of(item), text_of(item).trim().to_owned())).collect()
     };
-    let (prompt, answer) = (said(prompt)?, said(answer)?);
-    (1..=prompt.len().min(answer.len())).rev().find(|&count| prompt.ends_with(&answer[..count]))
+    let (asked, repeated) = (said(prompt), said(answer));
+    let mut counts = (1..=asked.len().min(repeated.len())).rev();
+    counts.find(|&n| asked.ends_with(&repeated[..n])).ok_or_else(|| another_prompt(answer))
 }
 
-pub(super) fn another_prompt(answer: &BodyField<'_, '_>) -> Error {
+fn another_prompt(answer: &BodyField<'_, '_>) -> Error {
     answer.invalid("repeats a different prompt; start with the prompt itself or with the answer")
 }
 

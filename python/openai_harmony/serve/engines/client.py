@@ -123,7 +123,7 @@ class Client:
     ) -> aiohttp.ClientResponse:
         """The answer. If the engine just closed a connection that waited, another one is used."""
         while True:
-            was_used: list[object] = []
+            was_used: list[bool] = []
             try:
                 return await self._open().post(
                     url,
@@ -179,7 +179,7 @@ class Client:
 async def _note_use(_: aiohttp.ClientSession, context: Any, about: object) -> None:
     """A request goes to a connection that was used before."""
     if context.trace_request_ctx is not None:
-        context.trace_request_ctx.append(about)
+        context.trace_request_ctx.append(True)
 
 
 @contextmanager
