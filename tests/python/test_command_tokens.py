@@ -27,7 +27,7 @@ from openai_harmony.cli import sources
 from openai_harmony.cli.commands import COMMANDS
 from openai_harmony.interop import anthropic, chat_completions, ollama, responses
 from openai_harmony.show import forms, picture
-from openai_harmony.show.forms import FORMS, UnknownForm, recognize
+from openai_harmony.show.forms import FORMS, Recognized, UnknownForm, recognize
 
 COMMAND = [sys.executable, "-m", "openai_harmony"]
 ENCODING = load_harmony_encoding("HarmonyGptOss")
@@ -68,6 +68,14 @@ def given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
         return name
 
     return write
+
+
+ANSWERS = [
+    "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>commentary<|message|>I look."
+    "<|end|><|start|>assistant<|channel|>commentary to=functions.f <|constrain|>json<|message|>"
+    '{"a":1}<|call|>',
+    "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>4.<|return|>",
+]
 
 
 class TestForms:
@@ -126,6 +134,50 @@ class TestForms:
             assert found.value[-1].text == "4."
         assert form in FORMS
         assert recognize(b"\xef\xbb\xbf" + text.encode(), date=DATE).form == form
+
+    @pytest.mark.parametrize("is_streamed", [False, True])
+    @pytest.mark.parametrize("dialect", list(BODIES))
+    @pytest.mark.parametrize("said", ANSWERS)
+    def test_the_answers_of_every_api(
+        self, dialect: str, is_streamed: bool, said: str, given: Any, harmony: Any
+    ) -> None:
+        module, body = BODIES[dialect]
+        thinking = {"thinking": {"type": "enabled", "budget_tokens": 2000}, "max_tokens": 4000}
+        function = {"name": "f", "parameters": {"type": "object"}}
+        tool: dict[str, Any] = {
+            "responses": {"type": "function", **function},
+            "anthropic": {"name": "f", "input_schema": {"type": "object"}},
+        }.get(dialect, {"type": "function", "function": function})
+        wanted = {"tools": [tool], **(thinking if dialect == "anthropic" else {})}
+        turn = module.read({**body, **wanted, "stream": is_streamed}, date=DATE)
+        reply = turn.reply(ENCODING, model="m")
+        chunks = [*reply.feed(ENCODING.encode(said, allowed_special="all")), *reply.finish("stop")]
+        whole = json.dumps(reply.response()).encode()
+        log = b"".join(map(reply.frame, chunks)) if is_streamed else whole
+        found = json.loads(harmony("parse", given(log)).out)
+        assert [
+            (one.get("channel"), one.get("recipient"), one["content"][0]["text"])
+            for one in found["messages"]
+        ] == [(one.channel, one.recipient, one.text) for one in reply.messages]
+
+    @pytest.mark.parametrize(
+        ("text", "tokens"),
+        [
+            ('{"choices": [{"token_ids": [200005, 17196]}]}', [200005, 17196]),
+            ('{"output_ids": [200005, 17196], "meta_info": {}}', [200005, 17196]),
+            (
+                'data: {"choices": [{"index": 0, "token_ids": [200005]}]}\n\n'
+                'data: {"choices": [{"index": 0, "token_ids": [17196]}]}\n\ndata: [DONE]\n',
+                [200005, 17196],
+            ),
+        ],
+    )
+    def test_an_engines_token_ids(self, text: str, tokens: list[int]) -> None:
+        assert recognize(text) == Recognized("tokens", tokens)
+
+    def test_text_without_markers_is_not_parsed_strictly(self, given: Any, harmony: Any) -> None:
+        said = harmony("parse", "--strict", given("analysisSum.assistantfinal4."))
+        assert (said.code, "--strict needs token ids" in said.err) == (1, True)
 
     @pytest.mark.parametrize(
         ("text", "form", "said"),

@@ -36,6 +36,7 @@ _CHOICES = {
     "markers": "markers",
     "stripped": "stripped",
     "plain": "plain",
+    "answer": "answer",
 }
 
 
@@ -66,8 +67,9 @@ def add_input(parser: argparse.ArgumentParser, *names: str) -> None:
             nargs=None if names else "*",
             default=["-"] if not names else None,
             help="a conversation or a request of chat completions, Responses, Anthropic or Ollama "
-            "in JSON (also one a line), token ids, text with markers, or an output of harmony "
-            "dataset (.parquet, .arrow); - or nothing is standard input",
+            "in JSON (also one a line), their answers, whole or as logs of streams, token ids, "
+            "text with markers, or an output of harmony dataset (.parquet, .arrow); - or nothing "
+            "is standard input",
         )
     reading = parser.add_argument_group("reading").add_argument
     reading(
@@ -75,7 +77,8 @@ def add_input(parser: argparse.ArgumentParser, *names: str) -> None:
         dest="form",
         choices=list(_CHOICES),
         help="input format, if it cannot be detected; markers: <|start|> and its like are "
-        "special tokens; stripped: their names were dropped; plain: ordinary text",
+        "special tokens; stripped: their names were dropped; plain: ordinary text; answer: of an "
+        "API, whole or as the log of a stream",
     )
     reading(
         "--date",
@@ -196,7 +199,7 @@ class _Reader:
         for note in found.notes:
             self._note(source.name, note)
         value: Any = found.value
-        if found.form == "stripped":
+        if found.form in ("stripped", "answer"):
             from openai_harmony.chat import Conversation
 
             value = Conversation(messages=value)

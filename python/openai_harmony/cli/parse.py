@@ -76,7 +76,11 @@ def run(options: argparse.Namespace) -> int:
 def _parsed(one: Input, options: argparse.Namespace) -> tuple[list[Any], list[dict[str, Any]]]:
     from openai_harmony.show.cells import the_encoding
 
-    if one.form == "stripped":
+    if one.form in ("stripped", "answer"):
+        if options.strict:
+            raise CommandError(
+                f"{one.name}: --strict needs token ids or text with markers such as <|start|>"
+            )
         messages: list[Any] = one.value.messages
         return messages, []
     if not isinstance(one.value, list):

@@ -83,7 +83,8 @@ def _read(file: IO[bytes], name: str) -> Iterator[Source]:
         more, others = _begin(lines, 2)
         begun += more
         # A bad line is followed by good ones; the second line of one value is rarely a value.
-        if others and (_is_json(filled[0]) or all(map(_is_json, others))):
+        is_stream = b'"done":false' in filled[0].replace(b" ", b"")  # Ollama's, one answer
+        if others and not is_stream and (_is_json(filled[0]) or all(map(_is_json, others))):
             for number, raw in itertools.chain(begun, lines):
                 if not raw.isspace():
                     yield Source(f"{name}:{number}", raw, is_line=True)

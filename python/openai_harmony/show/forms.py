@@ -13,6 +13,7 @@ from openai_harmony.chat import Conversation, Message
 from openai_harmony.errors import HarmonyError
 from openai_harmony.interop import anthropic, chat_completions, ollama, responses
 from openai_harmony.interop.turn import Turn
+from openai_harmony.show.answers import answered, whole_answer
 from openai_harmony.show.cells import the_encoding
 
 Form: TypeAlias = Literal[
@@ -25,9 +26,11 @@ Form: TypeAlias = Literal[
     "markers",
     "stripped",
     "plain",
+    "answer",
 ]
 """``markers`` is text with the special tokens' names spelled, ``stripped`` text whose
-special tokens were dropped, ``plain`` ordinary text."""
+special tokens were dropped, ``plain`` ordinary text, ``answer`` what an API answered,
+whole or as the log of a stream."""
 
 FORMS: tuple[Form, ...] = get_args(Form)
 
@@ -46,7 +49,8 @@ _MESSAGES = tuple(dict.fromkeys(field for _, field in _READERS.values()))
 _MARKER = re.compile(r"<\|(?:start|end|message|channel|constrain|return|call)\|>")
 _STRIPPED = re.compile(r"\s*(?:assistant)?(?:analysis|commentary|final)(?=\S)")
 _NUMBERS = re.compile(r"[\[(\s]*-?\d+(?:[\s,]+-?\d+)*[\],)\s]*")
-_TOKEN_FIELDS = ("tokens", "token_ids", "input_ids", "prompt_token_ids")
+_TOKEN_FIELDS = ("tokens", "token_ids", "output_ids", "input_ids", "prompt_token_ids")
+_ANSWER = re.compile(r'"(?:choices|output|content|done)"\s*:')
 _MESSAGE_FIELDS = {"author", "channel", "recipient", "content_type"}
 _CONTENTS = {"system_content", "developer_content"}
 _FIRST: Literal["chat_completions"] = "chat_completions"
@@ -69,7 +73,7 @@ class Recognized:
 
     form: Form
     value: Conversation | Turn | list[int] | list[Message]
-    """Tokens for ``tokens``, ``markers`` and ``plain``; messages for ``stripped``."""
+    """Tokens for ``tokens``, ``markers``, ``plain``; messages for ``stripped``, ``answer``."""
     notes: list[str] = field(default_factory=list)
     """What was not understood and left out."""
 
@@ -112,6 +116,10 @@ def recognize(
         raise UnknownForm("empty")
     if form in ("markers", "stripped", "plain"):
         return _of_text(text, form, tools)
+    if form in (None, "tokens", "answer") and (found := _of_answer(text)):
+        return found
+    if form == "answer":
+        raise UnknownForm("expected the answer of an API, whole or as the log of a stream")
     if text.lstrip()[0] in "{[" or form not in (None, "tokens"):
         return _of_json(_parsed(text), form, date)
     if _NUMBERS.fullmatch(text):
@@ -142,6 +150,24 @@ def _parsed(text: str) -> Any:
         raise UnknownForm(f"not JSON that can be read: {error}") from None
     except RecursionError:
         raise UnknownForm("not JSON that can be read: nested too deeply") from None
+
+
+def _of_answer(text: str) -> Recognized | None:
+    """What an API or an engine answered."""
+    try:
+        data = whole_answer(text)
+        if data is None and (text.lstrip()[0] != "{" or not _ANSWER.search(text)):
+            return None
+        found = answered(_parsed(text) if data is None else data)
+    except UnknownForm:
+        raise
+    except (ValueError, HarmonyError) as error:
+        raise UnknownForm(_line(error)) from None
+    if not found:
+        return None
+    if isinstance(found[0], Message):
+        return Recognized("answer", found)
+    return Recognized("tokens", _ids(found, "choices[0].token_ids"))
 
 
 def _of_text(text: str, form: Form | None, tools: Sequence[str]) -> Recognized:
