@@ -1,4 +1,4 @@
-"""docs/glossary.md holds for the names of the public API, in Python and in Rust."""
+"""glossary.md is followed by the names of the public API, in Python and in Rust."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Row(NamedTuple):
 
 
 def rows() -> list[Row]:
-    text = (ROOT / "docs/glossary.md").read_text(encoding="utf-8")
+    text = (ROOT / "tests/python/glossary.md").read_text(encoding="utf-8")
     table = text.split("## Which word means what?\n")[1].split("\n## ")[0]
     lines = [line for line in table.splitlines() if line.startswith("| `")]
     cells = [re.split(r"(?<!\\)\|", line)[1:-1] for line in lines]
