@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from openai_harmony import rollout as rollout
     from openai_harmony import show as show
     from openai_harmony import training as training
+    from openai_harmony._models import *  # noqa: F403
     from openai_harmony._public import *  # noqa: F403
 
 __version__: str = _lowlevel.__version__
@@ -48,24 +49,31 @@ _ELSEWHERE = ("encoding_for_model", "get_encoding")
 def __getattr__(name: str) -> Any:
     """Imports a name when it is first used.
 
-    The models need pydantic, which takes most of the import time, but the command's help does not.
+    Models need pydantic, which takes most of the import time. Loading, encoding, counting and a
+    parser that is only fed need no models.
     """
     from importlib import import_module
 
     if name in _MODULES:
         return import_module(f"openai_harmony.{name}")
-    if name == "__all__" or not name.startswith("_"):
-        public = import_module("openai_harmony._public")
-        names = ("__all__", *public.__all__)
-        globals().update((one, getattr(public, one)) for one in names)
-        if name in names:
-            return globals()[name]
+    if name == "__all__":
+        return _names()
+    if not name.startswith("_"):
+        for module in ("_public", "_models"):
+            public = import_module(f"openai_harmony.{module}")
+            globals().update((one, getattr(public, one)) for one in public.__all__)
+            if name in public.__all__:
+                return globals()[name]
     way = '; here it is load_harmony_encoding("HarmonyGptOss")' if name in _ELSEWHERE else ""
     raise AttributeError(f"module 'openai_harmony' has no attribute {name!r}{way}")
 
 
 def __dir__() -> list[str]:
     """The public names, and the modules that are imported on demand."""
-    from openai_harmony._public import __all__ as names
+    return sorted([*_names(), *_MODULES, "__version__"])
 
-    return sorted([*names, *_MODULES, "__version__"])
+
+def _names() -> list[str]:
+    from openai_harmony import _models, _public
+
+    return sorted([*_models.__all__, *_public.__all__])

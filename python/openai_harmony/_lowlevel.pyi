@@ -71,7 +71,10 @@ _SpanInBody: TypeAlias = tuple[int | None, int, int, int, int, str | None]
 # The role and the channel of a message that was rendered.
 _Speaker: TypeAlias = tuple[str, str | None]
 
-def use_classes(find: Callable[[], tuple[ModuleType, ModuleType, type[StreamState]]]) -> None: ...
+def use_classes(
+    classes: Callable[[], tuple[ModuleType, type[Role], type[StreamState]]],
+    models: Callable[[], ModuleType],
+) -> None: ...
 
 # Both make a `Message`. Their callers return it as `Self`, and a cast takes time for each message.
 def plain_message(data: object) -> Any: ...

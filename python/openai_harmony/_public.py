@@ -1,20 +1,5 @@
-"""The names that the package offers, by the modules that define them."""
+"""The public names of which none is a model, by the modules that define them."""
 
-from openai_harmony.chat import (
-    Author,
-    ChannelConfig,
-    Content,
-    Conversation,
-    DeveloperContent,
-    Message,
-    ReasoningEffort,
-    ResponseFormat,
-    Role,
-    SystemContent,
-    TextContent,
-    ToolDescription,
-    ToolNamespaceConfig,
-)
 from openai_harmony.encoding import (
     HarmonyEncoding,
     HarmonyEncodingName,
@@ -32,16 +17,17 @@ from openai_harmony.errors import (
     UnsupportedContent,
     WrongTypeError,
 )
-from openai_harmony.kinds import ErrorKind, RepairKind
-from openai_harmony.options import (
-    HeaderStyle,
-    Prefill,
-    RenderConversationConfig,
-    RenderOptions,
-    ThoughtPolicy,
-    ToolSchemaStyle,
+from openai_harmony.kinds import (
+    ErrorKind,
+    RepairKind,
 )
-from openai_harmony.rendered import MessageSpan, Rendered
+from openai_harmony.rendered import (
+    MessageSpan,
+    Rendered,
+)
+from openai_harmony.roles import (
+    Role,
+)
 from openai_harmony.stream import (
     ContentDelta,
     Event,
@@ -52,49 +38,33 @@ from openai_harmony.stream import (
     StreamableParser,
     StreamState,
 )
-from openai_harmony.token_batch import TokenBatch
+from openai_harmony.token_batch import (
+    TokenBatch,
+)
 
 __all__ = [
-    "Author",
-    "ChannelConfig",
-    "Content",
     "ContentDelta",
-    "Conversation",
-    "DeveloperContent",
     "ErrorKind",
     "Event",
     "HarmonyEncoding",
     "HarmonyEncodingName",
     "HarmonyError",
-    "HeaderStyle",
     "InvalidGrammarError",
     "InvalidRequestError",
     "InvalidRowError",
-    "Message",
     "MessageEnd",
     "MessageSpan",
     "MessageStart",
     "MissingFieldError",
     "Parsed",
-    "Prefill",
     "PromptTooLongError",
-    "ReasoningEffort",
-    "RenderConversationConfig",
-    "RenderOptions",
     "Rendered",
     "Repair",
     "RepairKind",
-    "ResponseFormat",
     "Role",
     "StreamState",
     "StreamableParser",
-    "SystemContent",
-    "TextContent",
-    "ThoughtPolicy",
     "TokenBatch",
-    "ToolDescription",
-    "ToolNamespaceConfig",
-    "ToolSchemaStyle",
     "UnknownFieldError",
     "UnknownFieldWarning",
     "UnsupportedContent",

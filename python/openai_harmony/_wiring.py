@@ -11,10 +11,17 @@ from openai_harmony import _lowlevel, _notebook
 
 
 def _classes() -> tuple[Any, Any, Any]:
-    from openai_harmony import chat, errors
+    from openai_harmony import errors
+    from openai_harmony.roles import Role
     from openai_harmony.stream import StreamState
 
-    return chat, errors, StreamState
+    return errors, Role, StreamState
+
+
+def _models() -> Any:
+    from openai_harmony import chat
+
+    return chat
 
 
 def _html(piece: Any, **options: Any) -> str:
@@ -24,5 +31,5 @@ def _html(piece: Any, **options: Any) -> str:
     return show.html(piece, **options)
 
 
-_lowlevel.use_classes(_classes)
+_lowlevel.use_classes(_classes, _models)
 _notebook.draw_with(_html)

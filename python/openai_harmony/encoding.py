@@ -7,17 +7,21 @@ from collections.abc import Collection, Iterable
 from enum import Enum
 from functools import cache, cached_property
 from itertools import starmap
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from openai_harmony import _lowlevel
 from openai_harmony._elsewhere import WAYS_OF_ENCODING, NamesTheWay
-from openai_harmony.chat import Conversation, Message, Role, RoleName
 from openai_harmony.errors import WrongTypeError, quoted
 from openai_harmony.next_prompt import Broken, Extended
-from openai_harmony.options import Prefill, RenderConversationConfig
 from openai_harmony.rendered import MessageSpan, Rendered
+from openai_harmony.roles import Role, RoleName
 from openai_harmony.stream import Parsed, StreamableParser
 from openai_harmony.token_batch import FlatTokens, TokenBatch
+
+if TYPE_CHECKING:
+    # Models, which only some methods need.
+    from openai_harmony.chat import Conversation, Message
+    from openai_harmony.options import Prefill, RenderConversationConfig
 
 
 class HarmonyEncodingName(str, Enum):
@@ -273,6 +277,8 @@ class HarmonyEncoding(_lowlevel.HarmonyEncoding, NamesTheWay):
         >>> encoding.decode(goes_on.added)
         '<|end|><|start|>user<|message|>?<|end|><|start|>assistant'
         """
+        from openai_harmony.chat import Message
+
         prompt, sampled = list(prompt), list(sampled)
         if isinstance(messages, Message):  # Which is an iterable, as every model is.
             raise WrongTypeError("messages: expected a list of messages, got Message")

@@ -6,13 +6,15 @@ from array import array
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from typing_extensions import Never, Self
-
 from openai_harmony import _lowlevel
 from openai_harmony._notebook import InNotebooks
 from openai_harmony.errors import WrongTypeError
-from openai_harmony.loss_mask import LossMask
 from openai_harmony.stream import ContentDelta, Event, MessageEnd, MessageStart, Repair
+
+if TYPE_CHECKING:
+    from typing_extensions import Never, Self
+
+    from openai_harmony.loss_mask import LossMask
 
 
 class MessageSpan(NamedTuple):

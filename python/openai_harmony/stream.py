@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import copy
 from enum import Enum
-from typing import Any, NamedTuple, TypeAlias
-
-from typing_extensions import Self
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from openai_harmony import _lowlevel
 from openai_harmony._counted import counted
 from openai_harmony._lowlevel import ContentDelta, MessageEnd, MessageStart, Repair
 from openai_harmony._notebook import InNotebooks
-from openai_harmony.chat import Message
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from openai_harmony.chat import Message
 
 
 class StreamState(Enum):
@@ -77,11 +78,13 @@ recipient=None, content_type=None, span=(0, 3), index=0)
         return copied
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        from copy import deepcopy
+
         copied = type(self).__new__(type(self))
         copied._become(self)
         # Before the attributes, which may lead back to the parser.
         memo[id(self)] = copied
-        vars(copied).update(copy.deepcopy(vars(self), memo))
+        vars(copied).update(deepcopy(vars(self), memo))
         return copied
 
     @property

@@ -5,9 +5,7 @@ from __future__ import annotations
 import operator
 from array import array
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, TypeAlias, overload
-
-from typing_extensions import Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, overload
 
 from openai_harmony._counted import counted
 from openai_harmony.errors import WrongTypeError

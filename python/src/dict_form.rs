@@ -6,20 +6,20 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 
 use super::read;
-use super::types::Types;
+use super::types::{Models, Types};
 
 /// The message that a dict describes, if it contains only a role and strings, or text parts. `None` for anything else:
 /// wrong types, which need validation, and unknown fields, which the caller reports.
 pub(super) fn message<'py>(data: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
     let Ok(data) = data.cast_exact::<PyDict>() else { return Ok(None) };
-    let (py, types) = (data.py(), Types::get(data.py())?);
+    let (py, models) = (data.py(), Models::get(data.py())?);
     let mut fields = DictFields::of(data);
     let role = fields.get(intern!(py, "role"))?.and_then(|role| read::role(&role).ok());
     let content = fields.get(intern!(py, "content"))?;
     let (Some(role), Some(content)) = (role, content) else { return Ok(None) };
-    let role = types.role(role).bind(py).clone();
+    let role = Types::get(py)?.role(role).bind(py).clone();
     let (Some(content), Some(name), Some(channel), Some(recipient), Some(content_type)) = (
-        parts(types, &content)?,
+        parts(models, &content)?,
         fields.optional(intern!(py, "name"))?,
         fields.optional(intern!(py, "channel"))?,
         fields.optional(intern!(py, "recipient"))?,
@@ -31,8 +31,8 @@ pub(super) fn message<'py>(data: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'p
     if fields.has_others() {
         return Ok(None);
     }
-    let author = types.author.make(py, &[role, name])?;
-    types
+    let author = models.author.make(py, &[role, name])?;
+    models
         .message
         .make(py, &[author, content.into_any(), channel, recipient, content_type])
         .map(Some)
@@ -71,17 +71,20 @@ impl<'a, 'py> DictFields<'a, 'py> {
 }
 
 /// The parts of a content: a string, or a list of texts.
-fn parts<'py>(types: &Types, content: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyList>>> {
+fn parts<'py>(
+    models: &Models,
+    content: &Bound<'py, PyAny>,
+) -> PyResult<Option<Bound<'py, PyList>>> {
     let py = content.py();
     if content.is_exact_instance_of::<PyString>() {
-        let part = types.text.make(py, std::array::from_ref(content))?;
+        let part = models.text.make(py, std::array::from_ref(content))?;
         return PyList::new(py, [part]).map(Some);
     }
     let Ok(content) = content.cast_exact::<PyList>() else { return Ok(None) };
     let parts = PyList::empty(py);
     for part in content {
         let Some(text) = text(&part)? else { return Ok(None) };
-        parts.append(types.text.make(py, &[text])?)?;
+        parts.append(models.text.make(py, &[text])?)?;
     }
     Ok(Some(parts))
 }

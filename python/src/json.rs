@@ -11,7 +11,7 @@ use serde_json::{Number, Value as Tree};
 use super::body::{PyBody, utf8_of_body};
 use super::errors::{InvalidArgument, Read, brief, raised, type_name, unless_raised};
 use super::text::utf8;
-use super::types::Types;
+use super::types::Models;
 use openai_harmony::interop::{Json, parse_body};
 use openai_harmony::machinery::{MAX_DEPTH, PathStep, Tape, is_media};
 
@@ -344,9 +344,9 @@ fn is_bytes(object: &Bound<'_, PyAny>) -> bool {
 /// Whether `HarmonyEncoding` renders the object as it is.
 fn is_of_harmony(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     let py = object.py();
-    let types = Types::get(py)?;
-    let conversation = types.conversation.bind(py);
-    Ok(object.is_instance(types.message.class.bind(py))? || object.is_instance(conversation)?)
+    let models = Models::get(py)?;
+    let conversation = models.conversation.bind(py);
+    Ok(object.is_instance(models.message.class.bind(py))? || object.is_instance(conversation)?)
 }
 
 /// The object's `items()`, if it is a mapping.

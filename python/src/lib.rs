@@ -122,11 +122,11 @@ fn _lowlevel(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(vocabulary, module)?)
 }
 
-/// Takes the function that returns the classes that this module reads and makes: the models of `openai_harmony.chat`,
-/// the exceptions of `openai_harmony.errors`, and `StreamState`. It is called when they are first needed.
+/// Takes the functions that return what this module reads and makes: one the module of errors, `Role` and
+/// `StreamState`, one the module of models. Each is called when it is first needed.
 #[pyfunction]
-fn use_classes(find: Bound<'_, PyAny>) {
-    types::Types::find_by(find);
+fn use_classes(classes: Bound<'_, PyAny>, models: Bound<'_, PyAny>) {
+    types::find_by(classes, models);
 }
 
 /// A message of one text, by an `Author` or by a member of `Role`; neither is validated.

@@ -11,7 +11,7 @@ use super::errors::{InvalidArgument, Read};
 use super::json;
 use super::read::values::each;
 use super::text::BorrowedText;
-use super::types::Types;
+use super::types::Models;
 use super::{errors, read};
 use openai_harmony::Path;
 use openai_harmony::interop::Json;
@@ -52,11 +52,11 @@ impl PyRow {
                 Err(error) => Self::failed(format!("not UTF-8: {error}")),
             });
         }
-        let types = Types::get(py)?;
-        if is_a(object, types.conversation.bind(py)) {
+        let models = Models::get(py)?;
+        if is_a(object, models.conversation.bind(py)) {
             return Self::of_messages(read::conversation(object));
         }
-        if let Some(messages) = list_of_messages(object, types)? {
+        if let Some(messages) = list_of_messages(object, models)? {
             let messages = each(&messages, read::single_message);
             return Self::of_messages(messages.map_err(|invalid| invalid.inside("messages")));
         }
@@ -112,7 +112,7 @@ impl PyRow {
 /// The messages, if the object is a list of them, or a dict with one under `messages`.
 fn list_of_messages<'py>(
     object: &Bound<'py, PyAny>,
-    types: &Types,
+    models: &Models,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let list = match object.cast::<PyDict>() {
         Ok(dict) => dict.get_item("messages")?,
@@ -121,7 +121,7 @@ fn list_of_messages<'py>(
     let Some(list) = list else { return Ok(None) };
     let Ok(items) = list.cast::<PyList>() else { return Ok(None) };
     let Some(first) = items.iter().next() else { return Ok(None) };
-    let is_message = is_a(&first, types.message.class.bind(object.py()));
+    let is_message = is_a(&first, models.message.class.bind(object.py()));
     Ok(is_message.then_some(list))
 }
 

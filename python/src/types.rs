@@ -9,17 +9,8 @@ use super::model::{Model, class};
 use openai_harmony::StreamState;
 use openai_harmony::chat::Role;
 
-/// References to what `openai_harmony` defines in Python.
+/// Those that are not models: encoding, and a parser that is only fed, need no others.
 pub(super) struct Types {
-    pub(super) author: Model<2>,
-    pub(super) text: Model<1>,
-    pub(super) message: Model<5>,
-    pub(super) tool: Model<3>,
-    pub(super) namespace: Model<3>,
-    pub(super) conversation: Py<PyType>,
-    pub(super) channel_config: Py<PyType>,
-    pub(super) system: Py<PyType>,
-    pub(super) developer: Py<PyType>,
     pub(super) errors: Py<PyModule>,
     pub(super) harmony_error: Py<PyType>,
     pub(super) wrong_type: Py<PyType>,
@@ -30,8 +21,35 @@ pub(super) struct Types {
     content: Py<PyAny>,
 }
 
+/// The models of `openai_harmony.chat`. They need pydantic, which takes a tenth of a second to import.
+pub(super) struct Models {
+    pub(super) author: Model<2>,
+    pub(super) text: Model<1>,
+    pub(super) message: Model<5>,
+    pub(super) tool: Model<3>,
+    pub(super) namespace: Model<3>,
+    pub(super) conversation: Py<PyType>,
+    pub(super) channel_config: Py<PyType>,
+    pub(super) system: Py<PyType>,
+    pub(super) developer: Py<PyType>,
+}
+
 static TYPES: PyOnceLock<Types> = PyOnceLock::new();
-static FIND: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+static MODELS: PyOnceLock<Models> = PyOnceLock::new();
+static FIND: PyOnceLock<[Py<PyAny>; 2]> = PyOnceLock::new();
+
+/// Takes the functions that find both. If the package is imported again, the first classes stay.
+pub(super) fn find_by(types: Bound<'_, PyAny>, models: Bound<'_, PyAny>) {
+    let py = types.py();
+    FIND.get_or_init(py, || [types.unbind(), models.unbind()]);
+}
+
+/// What one of these functions returns. It imports modules, so nothing is locked while it runs.
+fn found(py: Python<'_>, which: usize) -> PyResult<Bound<'_, PyAny>> {
+    let find = FIND.get(py);
+    let find = find.ok_or_else(|| PyRuntimeError::new_err("openai_harmony is not imported"))?;
+    find[which].bind(py).call0()
+}
 
 impl Types {
     /// Those that the package hands over.
@@ -39,47 +57,18 @@ impl Types {
         if let Some(types) = TYPES.get(py) {
             return Ok(types);
         }
-        let find = FIND.get(py);
-        let find = find.ok_or_else(|| PyRuntimeError::new_err("openai_harmony is not imported"))?;
-        // This imports modules, so nothing is locked while it runs.
-        let (chat, errors, state) = find.bind(py).call0()?.extract()?;
-        TYPES.get_or_try_init(py, || Self::find(&chat, &errors, &state))
-    }
-
-    /// Takes the function that finds them. If the package is imported again, the first classes stay.
-    pub(super) fn find_by(find: Bound<'_, PyAny>) {
-        let py = find.py();
-        FIND.get_or_init(py, || find.unbind());
+        let (errors, role, state) = found(py, 0)?.extract()?;
+        TYPES.get_or_try_init(py, || Self::find(&errors, &role, &state))
     }
 
     fn find(
-        chat: &Bound<'_, PyModule>,
         errors: &Bound<'_, PyModule>,
+        role: &Bound<'_, PyAny>,
         state: &Bound<'_, PyAny>,
     ) -> PyResult<Self> {
-        let role = chat.getattr("Role")?;
         let role = |one: Role| role.call1((one.as_str(),)).map(Bound::unbind);
         let [user, assistant, system, developer, tool] = Role::ALL;
         Ok(Self {
-            author: Model::find(chat, "Author", ["role", "name"], 1)?,
-            text: Model::find(chat, "TextContent", ["text"], 1)?,
-            message: Model::find(
-                chat,
-                "Message",
-                ["author", "content", "channel", "recipient", "content_type"],
-                2,
-            )?,
-            tool: Model::find(chat, "ToolDescription", ["name", "description", "parameters"], 3)?,
-            namespace: Model::find(
-                chat,
-                "ToolNamespaceConfig",
-                ["name", "description", "tools"],
-                3,
-            )?,
-            conversation: class(chat, "Conversation")?,
-            channel_config: class(chat, "ChannelConfig")?,
-            system: class(chat, "SystemContent")?,
-            developer: class(chat, "DeveloperContent")?,
             errors: errors.clone().unbind(),
             harmony_error: class(errors, "HarmonyError")?,
             wrong_type: class(errors, "WrongTypeError")?,
@@ -109,5 +98,40 @@ impl Types {
             StreamState::Header => &self.header,
             StreamState::Content => &self.content,
         }
+    }
+}
+
+impl Models {
+    /// Those that the package hands over.
+    pub(super) fn get(py: Python<'_>) -> PyResult<&Self> {
+        if let Some(models) = MODELS.get(py) {
+            return Ok(models);
+        }
+        let chat = found(py, 1)?.extract()?;
+        MODELS.get_or_try_init(py, || Self::find(&chat))
+    }
+
+    fn find(chat: &Bound<'_, PyModule>) -> PyResult<Self> {
+        Ok(Self {
+            author: Model::find(chat, "Author", ["role", "name"], 1)?,
+            text: Model::find(chat, "TextContent", ["text"], 1)?,
+            message: Model::find(
+                chat,
+                "Message",
+                ["author", "content", "channel", "recipient", "content_type"],
+                2,
+            )?,
+            tool: Model::find(chat, "ToolDescription", ["name", "description", "parameters"], 3)?,
+            namespace: Model::find(
+                chat,
+                "ToolNamespaceConfig",
+                ["name", "description", "tools"],
+                3,
+            )?,
+            conversation: class(chat, "Conversation")?,
+            channel_config: class(chat, "ChannelConfig")?,
+            system: class(chat, "SystemContent")?,
+            developer: class(chat, "DeveloperContent")?,
+        })
     }
 }

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 
 use super::json_out;
-use super::types::Types;
+use super::types::{Models, Types};
 use openai_harmony::chat::{
     Author, Content, Message, Role, TextContent, ToolDescription, ToolNamespaceConfig,
 };
@@ -17,25 +17,25 @@ pub(super) fn whole_messages(
     py: Python<'_>,
     messages: impl Iterator<Item = impl Borrow<Message>>,
 ) -> PyResult<Bound<'_, PyList>> {
-    let types = Types::get(py)?;
+    let models = Models::get(py)?;
     let one = |message: &Message| {
         // Only system and developer messages have more than text.
         let is_text = message.content.iter().all(|part| matches!(part, Content::Text(_)));
-        if is_text { Strings::of(py, message).message(py, types) } else { structured(py, message) }
+        if is_text { Strings::of(py, message).message(py, models) } else { structured(py, message) }
     };
     list(py, messages.map(|message| one(message.borrow())))
 }
 
 /// A message by way of its JSON form.
 fn structured<'py>(py: Python<'py>, message: &Message) -> PyResult<Bound<'py, PyAny>> {
-    let class = Types::get(py)?.message.class.bind(py);
+    let class = Models::get(py)?.message.class.bind(py);
     class.call_method1("from_dict", (json_out::serialized(py, message)?,))
 }
 
 /// New objects for messages that the parser made.
 pub(super) fn messages<'py>(py: Python<'py>, messages: &[Message]) -> PyResult<Bound<'py, PyList>> {
-    let types = Types::get(py)?;
-    list(py, messages.iter().map(|message| Strings::of(py, message).message(py, types)))
+    let models = Models::get(py)?;
+    list(py, messages.iter().map(|message| Strings::of(py, message).message(py, models)))
 }
 
 /// New objects for messages whose strings already exist.
@@ -43,8 +43,8 @@ pub(super) fn messages_of<'py>(
     py: Python<'py>,
     messages: &[Strings],
 ) -> PyResult<Bound<'py, PyList>> {
-    let types = Types::get(py)?;
-    list(py, messages.iter().map(|strings| strings.message(py, types)))
+    let models = Models::get(py)?;
+    list(py, messages.iter().map(|strings| strings.message(py, models)))
 }
 
 /// The Python strings of a message that the parser made. Strings are immutable, so copies of the
@@ -78,11 +78,12 @@ impl Strings {
     }
 
     /// A new message.
-    fn message<'py>(&self, py: Python<'py>, types: &Types) -> PyResult<Bound<'py, PyAny>> {
+    fn message<'py>(&self, py: Python<'py>, models: &Models) -> PyResult<Bound<'py, PyAny>> {
         let bound = |object: &Py<PyAny>| object.bind(py).clone();
-        let author = types.author.make(py, &[bound(types.role(self.role)), bound(&self.name)])?;
-        let parts = list(py, self.texts.iter().map(|text| types.text.make(py, &[bound(text)])))?;
-        types.message.make(
+        let role = bound(Types::get(py)?.role(self.role));
+        let author = models.author.make(py, &[role, bound(&self.name)])?;
+        let parts = list(py, self.texts.iter().map(|text| models.text.make(py, &[bound(text)])))?;
+        models.message.make(
             py,
             &[
                 author,
@@ -123,22 +124,21 @@ pub(super) fn text_message<'py>(
     text: &Bound<'py, PyString>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = author.py();
-    let types = Types::get(py)?;
+    let models = Models::get(py)?;
     let none = || py.None().into_bound(py);
-    let author = match types.role_of(author) {
-        Some(_) => types.author.make_from_first(py, &[author.clone(), none()])?,
+    let author = match Types::get(py)?.role_of(author) {
+        Some(_) => models.author.make_from_first(py, &[author.clone(), none()])?,
         None => author.clone(),
     };
-    let part = types.text.make(py, &[text.clone().into_any()])?;
+    let part = models.text.make(py, &[text.clone().into_any()])?;
     let parts = PyList::new(py, [part])?.into_any();
-    types.message.make_from_first(py, &[author, parts, none(), none(), none()])
+    models.message.make_from_first(py, &[author, parts, none(), none(), none()])
 }
 
 /// An author.
 pub(super) fn author<'py>(py: Python<'py>, author: &Author) -> PyResult<Bound<'py, PyAny>> {
-    let types = Types::get(py)?;
-    let role = types.role(author.role).bind(py).clone();
-    types.author.make(py, &[role, optional(py, author.name.as_deref())])
+    let role = Types::get(py)?.role(author.role).bind(py).clone();
+    Models::get(py)?.author.make(py, &[role, optional(py, author.name.as_deref())])
 }
 
 /// A string, or `None`.
@@ -155,7 +155,7 @@ pub(super) fn namespace<'py>(
     namespace: &ToolNamespaceConfig,
 ) -> PyResult<Bound<'py, PyAny>> {
     let tools = list(py, namespace.tools.iter().map(|one| tool(py, one)))?;
-    Types::get(py)?.namespace.make(
+    Models::get(py)?.namespace.make(
         py,
         &[
             PyString::new(py, &namespace.name).into_any(),
@@ -170,7 +170,7 @@ fn tool<'py>(py: Python<'py>, tool: &ToolDescription) -> PyResult<Bound<'py, PyA
         Some(parameters) => json_out::serialized(py, parameters)?,
         None => py.None().into_bound(py),
     };
-    Types::get(py)?.tool.make(
+    Models::get(py)?.tool.make(
         py,
         &[
             PyString::new(py, &tool.name).into_any(),

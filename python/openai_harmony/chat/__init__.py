@@ -27,8 +27,9 @@ from openai_harmony.chat.content import (
     TextContent,
 )
 from openai_harmony.chat.conversation import Conversation
-from openai_harmony.chat.message import Author, Message, Role, RoleName
+from openai_harmony.chat.message import Author, Message
 from openai_harmony.chat.tools import ToolDescription, ToolNamespaceConfig
+from openai_harmony.roles import Role, RoleName
 
 __all__ = [
     "Author",

@@ -3,15 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from enum import Enum
-from typing import (
-    Any,
-    ClassVar,
-    Literal,
-    TypeAlias,
-    TypeVar,
-    cast,
-)
+from typing import Any, ClassVar, TypeVar, cast
 
 from pydantic import BaseModel, Field, model_validator
 from typing_extensions import Self
@@ -35,24 +27,8 @@ from openai_harmony.chat.unknown_fields import (
     report,
     unknown_fields,
 )
-from openai_harmony.errors import MissingFieldError, WrongTypeError, quoted
-
-RoleName: TypeAlias = Literal["user", "assistant", "system", "developer", "tool"]
-"""The roles by their names."""
-
-
-class Role(str, Enum):
-    """Who a message comes from (guide, section "Roles")."""
-
-    USER = "user"
-    ASSISTANT = "assistant"
-    SYSTEM = "system"
-    DEVELOPER = "developer"
-    TOOL = "tool"
-
-    @classmethod
-    def _missing_(cls, value: object) -> Role:
-        raise ValueError(f"Unknown role: {quoted(value)} (known: {', '.join(cls)})")
+from openai_harmony.errors import MissingFieldError, WrongTypeError
+from openai_harmony.roles import Role, RoleName
 
 
 class Author(BaseModel):

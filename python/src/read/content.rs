@@ -12,11 +12,11 @@ use crate::borrowed::{BorrowedDeveloper, BorrowedPart, BorrowedParts, BorrowedSy
 use crate::errors::{InvalidArgument, Read, brief};
 use crate::json;
 use crate::text::BorrowedText;
-use crate::types::Types;
+use crate::types::Models;
 use openai_harmony::chat::{ChannelConfig, ReasoningEffort, ResponseFormat};
 
 /// The parts of a message. A string is a single text, as in validation.
-pub(super) fn contents(object: &Bound<'_, PyAny>, types: &Types) -> Read<BorrowedParts> {
+pub(super) fn contents(object: &Bound<'_, PyAny>, models: &Models) -> Read<BorrowedParts> {
     if let Ok(text) = object.cast::<PyString>() {
         return Ok(BorrowedParts::One(BorrowedPart::Text(BorrowedText::of(text)?)));
     }
@@ -24,48 +24,48 @@ pub(super) fn contents(object: &Bound<'_, PyAny>, types: &Types) -> Read<Borrowe
         && list.len() == 1
     {
         let only = list.get_item(0)?;
-        return part(&only, types).map(BorrowedParts::One).map_err(|invalid| invalid.inside(0));
+        return part(&only, models).map(BorrowedParts::One).map_err(|invalid| invalid.inside(0));
     }
-    each(object, |object| part(object, types)).map(BorrowedParts::Many)
+    each(object, |object| part(object, models)).map(BorrowedParts::Many)
 }
 
-fn part(object: &Bound<'_, PyAny>, types: &Types) -> Read<BorrowedPart> {
+fn part(object: &Bound<'_, PyAny>, models: &Models) -> Read<BorrowedPart> {
     let py = object.py();
     let class = object.get_type();
-    if class.is(&types.text.class) {
-        return text_content(object, types);
+    if class.is(&models.text.class) {
+        return text_content(object, models);
     }
-    if class.is(&types.system) {
-        return system(object, types);
+    if class.is(&models.system) {
+        return system(object, models);
     }
-    if class.is(&types.developer) {
-        return developer(object, types);
+    if class.is(&models.developer) {
+        return developer(object, models);
     }
-    if let Some(own) = part_via_own_json(object, types)? {
-        return part(&own, types);
+    if let Some(own) = part_via_own_json(object, models)? {
+        return part(&own, models);
     }
     // Subclasses, and objects of other classes that have the attributes of one of the three.
-    if object.is_instance(types.system.bind(py))?
+    if object.is_instance(models.system.bind(py))?
         || object.hasattr(intern!(py, "model_identity"))?
     {
-        return system(object, types);
+        return system(object, models);
     }
-    if object.is_instance(types.developer.bind(py))?
+    if object.is_instance(models.developer.bind(py))?
         || object.hasattr(intern!(py, "instructions"))?
     {
-        return developer(object, types);
+        return developer(object, models);
     }
-    text_content(object, types)
+    text_content(object, models)
 }
 
-fn text_content(object: &Bound<'_, PyAny>, types: &Types) -> Read<BorrowedPart> {
-    let attributes = Attributes::new(object, &types.text.class, "a Content");
+fn text_content(object: &Bound<'_, PyAny>, models: &Models) -> Read<BorrowedPart> {
+    let attributes = Attributes::new(object, &models.text.class, "a Content");
     attributes.field(intern!(object.py(), "text"), text).map(BorrowedPart::Text)
 }
 
-fn system(object: &Bound<'_, PyAny>, types: &Types) -> Read<BorrowedPart> {
+fn system(object: &Bound<'_, PyAny>, models: &Models) -> Read<BorrowedPart> {
     let content = fields!(
-        Attributes::new(object, &types.system, "a SystemContent"),
+        Attributes::new(object, &models.system, "a SystemContent"),
         BorrowedSystem {
             model_identity: optional_text,
             reasoning_effort: |effort| optional(effort, reasoning_effort),
@@ -78,9 +78,9 @@ fn system(object: &Bound<'_, PyAny>, types: &Types) -> Read<BorrowedPart> {
     Ok(BorrowedPart::System(Box::new(content)))
 }
 
-fn developer(object: &Bound<'_, PyAny>, types: &Types) -> Read<BorrowedPart> {
+fn developer(object: &Bound<'_, PyAny>, models: &Models) -> Read<BorrowedPart> {
     let content = fields!(
-        Attributes::new(object, &types.developer, "a DeveloperContent"),
+        Attributes::new(object, &models.developer, "a DeveloperContent"),
         BorrowedDeveloper {
             instructions: optional_text,
             tools: |tools| optional(tools, namespaces),
@@ -103,7 +103,7 @@ pub(crate) fn reasoning_effort(object: &Bound<'_, PyAny>) -> Read<ReasoningEffor
 }
 
 fn channel_config(object: &Bound<'_, PyAny>) -> Read<ChannelConfig> {
-    let class = &Types::get(object.py())?.channel_config;
+    let class = &Models::get(object.py())?.channel_config;
     let object = &model(object, class)?;
     Ok(fields!(
         Attributes::new(object, class, "a ChannelConfig"),

@@ -21,53 +21,53 @@ use super::attributes::{Attributes, fields};
 use super::borrowed::{BorrowedAuthor, BorrowedMessage};
 use super::errors::{InvalidArgument, Read};
 use super::text::utf8;
-use super::types::Types;
+use super::types::{Models, Types};
 use openai_harmony::chat::{Author, Role};
 
 /// The messages of a conversation.
 pub(super) fn conversation(object: &Bound<'_, PyAny>) -> Read<Vec<BorrowedMessage>> {
-    let types = Types::get(object.py())?;
-    if let Some(own) = via_own_json(object, types.conversation.bind(object.py()), &FORMS)? {
+    let models = Models::get(object.py())?;
+    if let Some(own) = via_own_json(object, models.conversation.bind(object.py()), &FORMS)? {
         return conversation(&own);
     }
-    let attributes = Attributes::new(object, &types.conversation, "a Conversation");
+    let attributes = Attributes::new(object, &models.conversation, "a Conversation");
     attributes.field(intern!(object.py(), "messages"), |messages| {
         // A conversation's own form is made from its messages' `to_dict`.
-        each(messages, |object| message(object, types, &FORMS[1..]))
+        each(messages, |object| message(object, models, &FORMS[1..]))
     })
 }
 
 /// A message by itself.
 pub(super) fn single_message(object: &Bound<'_, PyAny>) -> Read<BorrowedMessage> {
-    message(object, Types::get(object.py())?, &FORMS)
+    message(object, Models::get(object.py())?, &FORMS)
 }
 
-fn message(object: &Bound<'_, PyAny>, types: &Types, forms: &[Form]) -> Read<BorrowedMessage> {
-    if let Some(own) = via_own_json(object, types.message.class.bind(object.py()), forms)? {
-        return message(&own, types, forms);
+fn message(object: &Bound<'_, PyAny>, models: &Models, forms: &[Form]) -> Read<BorrowedMessage> {
+    if let Some(own) = via_own_json(object, models.message.class.bind(object.py()), forms)? {
+        return message(&own, models, forms);
     }
     Ok(fields!(
-        Attributes::new(object, &types.message.class, "a Message"),
+        Attributes::new(object, &models.message.class, "a Message"),
         BorrowedMessage {
-            author: |object| author(object, types),
+            author: |object| author(object, models),
             recipient: optional_text,
-            content: |object| contents(object, types),
+            content: |object| contents(object, models),
             channel: optional_text,
             content_type: optional_text,
         }
     ))
 }
 
-fn author(object: &Bound<'_, PyAny>, types: &Types) -> Read<BorrowedAuthor> {
+fn author(object: &Bound<'_, PyAny>, models: &Models) -> Read<BorrowedAuthor> {
     Ok(fields!(
-        Attributes::new(object, &types.author.class, "an Author"),
+        Attributes::new(object, &models.author.class, "an Author"),
         BorrowedAuthor { role: role, name: optional_text }
     ))
 }
 
 /// An author by itself.
 pub(super) fn single_author(object: &Bound<'_, PyAny>) -> Read<Author> {
-    let author = author(object, Types::get(object.py())?)?;
+    let author = author(object, Models::get(object.py())?)?;
     Ok(Author { role: author.role, name: author.name.map(|name| name.as_str().to_owned()) })
 }
 

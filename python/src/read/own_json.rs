@@ -4,7 +4,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyType};
 
-use crate::types::Types;
+use crate::types::Models;
 
 /// A method that gives a JSON form, and the one that reads it.
 pub(super) type Form = (&'static str, &'static str);
@@ -34,18 +34,18 @@ pub(super) fn via_own_json<'py>(
 
 /// Whether a class is one of the models that are read here, or made from one.
 fn is_model(class: &Bound<'_, PyType>) -> PyResult<bool> {
-    let types = Types::get(class.py())?;
-    Ok(class.is_subclass(types.conversation.bind(class.py()))?
-        || class.is_subclass(types.message.class.bind(class.py()))?)
+    let models = Models::get(class.py())?;
+    Ok(class.is_subclass(models.conversation.bind(class.py()))?
+        || class.is_subclass(models.message.class.bind(class.py()))?)
 }
 
 /// As [`via_own_json`], for a part of a message.
 pub(super) fn part_via_own_json<'py>(
     object: &Bound<'py, PyAny>,
-    types: &Types,
+    models: &Models,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let (py, class) = (object.py(), object.get_type());
-    for known in [&types.text.class, &types.system, &types.developer] {
+    for known in [&models.text.class, &models.system, &models.developer] {
         if !has_own(&class, "to_dict", known.bind(py))? {
             return Ok(None);
         }
@@ -54,7 +54,7 @@ pub(super) fn part_via_own_json<'py>(
     let message = PyDict::new(py);
     message.set_item("role", "user")?;
     message.set_item("content", PyList::new(py, [part])?)?;
-    let message = types.message.class.bind(py).call_method1("from_dict", (message,))?;
+    let message = models.message.class.bind(py).call_method1("from_dict", (message,))?;
     message.getattr("content")?.get_item(0).map(Some)
 }
 

@@ -10,7 +10,7 @@ use crate::attributes::{Attributes, fields};
 use crate::borrowed::{BorrowedNamespace, BorrowedTool, BorrowedTools};
 use crate::errors::{InvalidArgument, Read};
 use crate::json;
-use crate::types::Types;
+use crate::types::Models;
 use openai_harmony::machinery::PathStep;
 use openai_harmony::machinery::Tape;
 
@@ -32,7 +32,7 @@ pub(super) fn namespaces(object: &Bound<'_, PyAny>) -> Read<BorrowedTools> {
 }
 
 fn namespace(object: &Bound<'_, PyAny>, schemas: &mut Tape) -> Read<BorrowedNamespace> {
-    let class = &Types::get(object.py())?.namespace.class;
+    let class = &Models::get(object.py())?.namespace.class;
     let object = &model(object, class)?;
     Ok(fields!(
         Attributes::new(object, class, "a ToolNamespaceConfig"),
@@ -45,7 +45,7 @@ fn namespace(object: &Bound<'_, PyAny>, schemas: &mut Tape) -> Read<BorrowedName
 }
 
 fn tool(object: &Bound<'_, PyAny>, schemas: &mut Tape) -> Read<BorrowedTool> {
-    let class = &Types::get(object.py())?.tool.class;
+    let class = &Models::get(object.py())?.tool.class;
     let object = &model(object, class)?;
     Ok(fields!(
         Attributes::new(object, class, "a ToolDescription"),
