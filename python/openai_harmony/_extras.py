@@ -23,4 +23,4 @@ def needed(module: str, extra: str) -> Any:
             raise  # The package is there; what it needs is not.
         raise ModuleNotFoundError(
             f"{package} is missing: pip install '{DISTRIBUTION}[{extra}]'", name=package
-        ) from error
+        ) from None

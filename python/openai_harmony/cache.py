@@ -26,7 +26,7 @@ class CacheUsage(NamedTuple):
 def usage() -> CacheUsage:
     """The memory of the tokenizer's caches, of all threads together.
 
-    >>> usage().bytes <= 64 * 3_500_000
+    >>> usage().bytes <= 296 * 2**20
     True
     """
     return CacheUsage(*cache_usage())

@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::{
     PyBool, PyByteArray, PyBytes, PyDict, PyFloat, PyInt, PyList, PyMapping, PyMemoryView,
-    PyString, PyTuple,
+    PyString, PyTuple, PyType,
 };
 use pyo3::{PyTypeInfo, intern};
 use serde_json::{Number, Value as Tree};
@@ -183,6 +183,15 @@ impl Walker<'_> {
 
     /// An object of another class than JSON's.
     fn other(&mut self, object: &Bound<'_, PyAny>, depth: usize) -> Read<()> {
+        // A model's class, given in place of its schema.
+        if object.is_instance_of::<PyType>() && object.hasattr("model_json_schema")? {
+            return self.value(&object.call_method0("model_json_schema")?, depth);
+        }
+        if object.hasattr("readinto")? || object.hasattr("readlines")? {
+            let what = type_name(object);
+            let reason = format!("expected JSON, got a file ({what}): give what its read() returns");
+            return Err(InvalidArgument::value(reason));
+        }
         if let Some(scalar) = scalar(object)? {
             return self.value(&scalar, depth);
         }

@@ -4,7 +4,7 @@ use super::CONSTRAIN;
 use super::groups::channel_value;
 use super::read::{is_run_of_names, names_a_tool};
 use super::repair::{begins_value, is_glued_channel, is_nobody, names_no_tool};
-use crate::chat::{HeaderFields, Role};
+use crate::chat::{CHANNELS, HeaderFields, Role};
 use crate::error::{ErrorKind, Result};
 use crate::names;
 use crate::options::choices;
@@ -142,6 +142,10 @@ pub(crate) fn check(header: HeaderFields<'_>) -> Result<()> {
     }
     if let Some(channel) = channel {
         check_word("channel", channel)?;
+        let known = CHANNELS.into_iter().find(|known| known.eq_ignore_ascii_case(channel));
+        if known.is_some_and(|known| known != channel) {
+            return unsafe_field("channel", channel, "the model's channels are lower case");
+        }
         if channel_value(channel) != channel || is_glued_channel(channel) {
             return unsafe_field(
                 "channel",

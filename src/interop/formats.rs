@@ -56,6 +56,12 @@ impl Request<'_> {
                 return Ok(());
             }
             "json_object" | "json_schema" => {}
+            // The schema itself, as a model's class in Python stands for its own.
+            "object" if format.get("properties").is_some() => {
+                let name = format.get("title").map(|name| read_format_name(&name)).transpose()?;
+                self.response_format = Some(response_format(name, bare_schema(&format), None));
+                return Ok(());
+            }
             other => return Err(kind.unknown("response format", other, FORMATS)),
         }
         let described = format.object_or_self("json_schema")?;

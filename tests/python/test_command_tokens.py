@@ -458,6 +458,12 @@ class TestShow:
         assert "· 15 trained" in said.out
         assert "· 8 trained" in fewer.out
         assert harmony("show", *config, "in").code == 2
+        # Without --ending an answer is shown as it is trained.
+        answered = {"messages": [*CHAT["messages"], {"role": "assistant", "content": "Ho"}]}
+        assert (
+            "«<|channel|>final<|message|>Ho<|return|>»"
+            in harmony("show", "--mask", given(answered)).out
+        )
         assert "--mask needs a conversation" in harmony("show", "--mask", given("1 2")).err
 
     def test_long_ones_are_cut(self, given: Any, harmony: Any) -> None:

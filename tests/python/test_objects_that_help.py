@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import BaseModel
 
 import openai_harmony
 from openai_harmony import (
@@ -18,10 +20,12 @@ from openai_harmony import (
     HarmonyEncoding,
     HarmonyError,
     Message,
+    RenderOptions,
     StreamableParser,
     ToolDescription,
     UnknownFieldWarning,
     show,
+    training,
 )
 from openai_harmony.grammar import TurnGrammar
 from openai_harmony.interop import anthropic, chat_completions, ollama, responses
@@ -79,6 +83,15 @@ ERRORS: dict[str, tuple[Given, str]] = {
     "feed text": (
         lambda e: StreamableParser(e, "assistant").feed("Hi"),  # type: ignore[arg-type]
         "encoding.encode(text)",
+    ),
+    "read a file": (lambda e: chat_completions.read(io.BytesIO(b"{}")), "what its read() returns"),
+    "a channel in capitals": (
+        lambda e: e.render(MESSAGE.with_channel("Final"), RenderOptions(validate=True)),
+        "channels are lower case",
+    ),
+    "a column of a batch": (
+        lambda e: training.render([], format="chat")["input_ids"],  # type: ignore[call-overload]
+        "batch.to_arrow",
     ),
     "a header that was cut off": (
         lambda e: e.parse_messages_from_completion_tokens([200005, 17196], "assistant"),
@@ -336,3 +349,40 @@ def test_today_and_dates_are_read() -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             chat_completions.read({"messages": [HI]}, date=date)
+
+
+class Place(BaseModel):
+    name: str
+
+
+@pytest.mark.parametrize(
+    ("read", "body", "schema_of"),
+    [
+        (
+            chat_completions.read,
+            {"messages": [HI], "response_format": Place},
+            lambda turn: turn.response_format.schema,
+        ),
+        (
+            responses.read,
+            {"input": "Hi", "text": {"format": Place}},
+            lambda turn: turn.response_format.schema,
+        ),
+        (
+            ollama.read,
+            {"messages": [HI], "format": Place},
+            lambda turn: turn.response_format.schema,
+        ),
+        (
+            anthropic.read,
+            {"messages": [HI], "max_tokens": 9, "tools": [{"name": "f", "input_schema": Place}]},
+            lambda turn: (
+                turn.conversation.messages[-2].content[0].tools["functions"].tools[0].parameters
+            ),
+        ),
+    ],
+)
+def test_the_class_of_a_model_stands_for_its_schema(
+    read: Any, body: dict[str, Any], schema_of: Any
+) -> None:
+    assert schema_of(read(body)) == Place.model_json_schema()

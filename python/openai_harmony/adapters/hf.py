@@ -129,6 +129,10 @@ class HarmonyTokenizer(transformers.PreTrainedTokenizer):  # type: ignore[misc]
         return _vocabulary().get(token)
 
     def _convert_id_to_token(self, index: int) -> str:
+        if (
+            index < 0
+        ):  # -100 marks a label that the loss ignores, and Python would count from the end.
+            raise ValueError(f"{index} is not a token id")
         if index < _FIRST_SPECIAL:
             return _names()[index]
         return str(self._added_tokens_decoder[index].content)

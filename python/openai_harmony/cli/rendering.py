@@ -53,6 +53,12 @@ def config_for(options: argparse.Namespace, value: Any) -> RenderConversationCon
     return config_of(options, getattr(value, "config", None) or RenderConversationConfig())
 
 
+def ends_with_an_answer(value: Any) -> bool:
+    """Whether the last message of a conversation or a turn is the assistant's."""
+    messages = getattr(value, "conversation", value).messages
+    return bool(messages) and messages[-1].author.role.value == "assistant"
+
+
 def config_of(
     options: argparse.Namespace, default: RenderConversationConfig | None, prefix: str = ""
 ) -> RenderConversationConfig | None:

@@ -120,6 +120,8 @@ class Batch:
         """
         if isinstance(index, slice):
             return [self[each] for each in range(*index.indices(len(self)))]
+        if isinstance(index, str):
+            raise TypeError(f"a batch has examples, batch[0]; the column {index!r}: batch.to_arrow")
         index = operator.index(index)
         if not -len(self) <= index < len(self):
             raise IndexError(f"example {index} of {len(self)}")
