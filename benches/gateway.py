@@ -38,7 +38,7 @@ from starlette.routing import Route
 
 from openai_harmony import load_harmony_encoding, serve
 from openai_harmony.interop import chat_completions
-from openai_harmony.serve.connections import Connection
+from openai_harmony.serve.connections import Connections
 from openai_harmony.serve.engines import Sampled, SampleRequest
 from openai_harmony.serve.journal import log_to_stderr
 
@@ -418,7 +418,7 @@ def main() -> None:
         if options.serve == "gateway":
             app = serve.app(Ready(options.tokens), max_running=2000)
         # As `harmony serve` does.
-        options_of_serve: dict[str, Any] = {"loop": "asyncio", "http": Connection}
+        options_of_serve: dict[str, Any] = {"loop": "asyncio", "http": Connections(serve.Settings())}
         options_of_serve |= {"proxy_headers": False, "access_log": False, "server_header": False}
         if options.serve != "ready":
             sys.stderr = open(os.devnull, "w")  # noqa: SIM115

@@ -17,7 +17,7 @@ os.environ.update(HF_HUB_OFFLINE="1", HF_HUB_DISABLE_TELEMETRY="1", RAY_USAGE_ST
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-pytest_plugins = ["harmony_command", "oracle.fixtures", "served_process"]
+pytest_plugins = ["harmony_command", "oracle.fixtures"]
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,6 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,6 @@ pytest.importorskip("starlette")
 
 from gateways import BODIES, ENCODING, HELLO, USER, Answer, Engine, ask, says, tokens
 from openai_harmony import serve
-from openai_harmony.serve import health
 from openai_harmony.serve.application import open_store
 from openai_harmony.serve.engines import EngineError, Sampled, SampleRequest
 from openai_harmony.serve.settings import Settings
@@ -208,35 +206,9 @@ def test_of_several_answers_none_runs_on_if_one_cannot_begin() -> None:
 def test_a_store_is_opened_only_where_one_is_set(tmp_path: Path) -> None:
     settings = Settings(engine="none")
     assert open_store(settings) is None
-    store = open_store(replace(settings, store=str(tmp_path / "responses.db")))
+    store = open_store(settings.with_(store=str(tmp_path / "responses.db")))
     assert store is not None
     store.close()
-
-
-def test_trouble_and_its_end_are_logged_once(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    caplog.set_level(logging.INFO, "openai_harmony.serve")
-    monkeypatch.setattr(health, "_SECONDS", 0.0)
-    troubles = [None, "no memory", "no memory", None, None]
-
-    @dataclass
-    class Checked(Engine):
-        async def check(self) -> None:
-            if (trouble := troubles.pop(0)) is not None:
-                raise EngineError(trouble)
-
-    async def run() -> list[tuple[str | None, int]]:
-        engine = Checked(lambda request: says().sample(request))
-        asking = health.Health(lambda: engine, None)
-        return [(await asking.trouble(), len(caplog.records)) for _ in range(5)]
-
-    said = "the engine does not answer"
-    assert asyncio.run(run()) == [(None, 0), (said, 1), (said, 1), (None, 2), (None, 2)]
-    assert [record.getMessage() for record in caplog.records] == [
-        f"{said}: no memory",
-        "answers can be given again",
-    ]
 
 
 def test_nothing_behind_a_stop_token_is_taken() -> None:
@@ -428,11 +400,14 @@ def test_metrics() -> None:
 
     found = asyncio.run(run())
     lines = dict(line.rsplit(" ", 1) for line in found.splitlines() if line[0] != "#")
-    assert lines['harmony_requests_total{api="chat_completions",status="200"}'] == "3.0"
-    assert lines['harmony_requests_total{api="chat_completions",status="400"}'] == "1.0"
-    assert lines['harmony_requests_total{api="responses",status="200"}'] == "1.0"
+    assert lines['harmony_requests_total{api="chat_completions",key="",status="200"}'] == "3.0"
+    assert lines['harmony_requests_total{api="chat_completions",key="",status="400"}'] == "1.0"
+    assert lines['harmony_requests_total{api="responses",key="",status="200"}'] == "1.0"
     assert lines['harmony_repairs_total{kind="missing_message"}'] == "4.0"
-    assert lines["harmony_completion_tokens_total"] == f"{4.0 * len(tokens(DAMAGED))}"
+    assert (
+        lines['harmony_completion_tokens_total{key="",model="gpt-oss-test"}']
+        == f"{4.0 * len(tokens(DAMAGED))}"
+    )
     assert lines["harmony_time_to_first_token_seconds_count"] == "4.0"
     assert lines["harmony_requests_running"] == "0.0"
 
@@ -475,7 +450,7 @@ def test_refused_requests_are_logged_and_counted(
 
     found = asyncio.run(run())
     for (api, status), count in Counter((api, status) for *_, api, status in asking).items():
-        assert f'harmony_requests_total{{api="{api}",status="{status}"}} {count}.0' in found
+        assert f'harmony_requests_total{{api="{api}",key="",status="{status}"}} {count}.0' in found
 
 
 @pytest.mark.parametrize("contents", [False, True])

@@ -7,6 +7,7 @@ import gzip
 import json
 import logging
 import random
+import re
 from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
@@ -24,9 +25,6 @@ from openai_harmony import serve
 from openai_harmony.interop import Body
 from openai_harmony.serve.bodies import LARGE, is_quick
 from openai_harmony.serve.engines import EngineError, Sampled, SampleRequest
-from openai_harmony.serve.passed_on import limited
-from openai_harmony.serve.refusals import RefusedError
-from openai_harmony.serve.settings import Settings
 
 CHAT, RESPONSES, ANTHROPIC, OLLAMA, GENERATE = BODIES
 
@@ -274,32 +272,88 @@ def test_errors_of_the_engine_are_counted_once(at: int) -> None:
     assert 'harmony_engine_errors_total{status="503"} 2.0' in asyncio.run(run())
 
 
-@pytest.mark.parametrize(
-    ("body", "expected"),
-    [
-        ({"max_tokens": 8}, {"max_tokens": 8}),
-        ({"max_tokens": 9}, {"max_tokens": 8}),
-        ({"max_tokens": 10**30}, {"max_tokens": 8}),
-        ({"max_tokens": None, "n": 2, "best_of": 2}, {"max_tokens": None, "n": 2, "best_of": 2}),
-        ({"sampling_params": {"max_tokens": 99}}, {"sampling_params": {"max_tokens": 8}}),
-        ({"n": 3}, "n: 3 answers, of which this server gives 2"),
-        ({"sampling_params": {"best_of": 3}}, "best_of: 3 answers, of which this server gives 2"),
-        ({"n": 10**30}, f"n: {10**30} answers, of which this server gives 2"),
-        *(
-            ({name: wrong}, f"{name}: expected an integer of at least 0")
-            for name in ("n", "best_of", "max_tokens")
-            for wrong in (-1, 1e6, 2.0, "2", True, [2], {})
-        ),
-    ],
-)
-def test_what_is_passed_on_is_held_to_the_limits(body: Any, expected: Any) -> None:
-    settings = Settings(engine="none", max_output_tokens=8, max_answers=2)
-    raw = Body(json.dumps(body).encode())
-    if isinstance(expected, str):
-        with pytest.raises(RefusedError, match=f"^{expected}$"):
-            limited(raw, settings)
-        return
-    assert json.loads(limited(raw, settings)) == expected
+PASSED: list[tuple[str, dict[str, Any], Any]] = [
+    ("c", {"max_tokens": 0}, {"max_tokens": 0}),
+    ("c", {"max_tokens": 8}, {"max_tokens": 8}),
+    ("c", {"max_tokens": 9}, {"max_tokens": 8}),
+    ("c", {"max_tokens": 10**30}, {"max_tokens": 8}),
+    ("c", {}, {"max_tokens": 8}),
+    ("c", {"max_tokens": None, "n": 2}, {"max_tokens": 8}),
+    ("c", {"max_tokens": None, "prompt": [1] * 95}, {"max_tokens": 5}),
+    ("c", {"max_tokens": None, "prompt": ["a", " a" * 95]}, {"max_tokens": 5}),
+    ("c", {"max_tokens": None, "prompt": [1] * 200}, {"max_tokens": 1}),
+    ("c", {"prompt": ["a", "b"], "n": 1}, {"prompt": ["a", "b"]}),
+    ("c", {"priority": 3}, {"priority": 3}),
+    ("c", {"n": 3}, "n: 3 answers, of which this server gives 2"),
+    ("c", {"prompt": ["a"] * 2000}, "n: 2000 answers, of which this server gives 2"),
+    ("c", {"prompt": [[1], [2]], "best_of": 2}, "n: 4 answers, of which this server gives 2"),
+    ("c", {"n": 10**30}, f"n: {10**30} answers, of which this server gives 2"),
+    *(
+        ("c", {name: wrong}, f"{name}: expected an integer of at least 0")
+        for name in ("n", "best_of", "max_tokens")
+        for wrong in (-1, 1e6, 2.0, "2", True, [2], {})
+    ),
+    *(
+        ("c", {"prompt": "a", name: wrong}, f"{name}: .*only for trusted keys")
+        for name, wrong in (
+            ("kv_transfer_params", {"remote_host": "10.0.0.1"}),
+            ("ec_transfer_params", {}),
+            ("vllm_xargs", {"a": 1}),
+            ("prompt_embeds", "gAR9"),
+            ("priority", -1),
+            ("priority", "-1"),
+        )
+    ),
+    ("g", {"token_ids": [1] * 95}, {"sampling_params": {"max_tokens": 5}}),
+    (
+        "g",
+        {"token_ids": [1], "sampling_params": {"max_tokens": None}},
+        {"sampling_params": {"max_tokens": 8}},
+    ),
+    ("g", {"sampling_params": {"max_tokens": 99}}, {"sampling_params": {"max_tokens": 8}}),
+    ("g", {"sampling_params": {"n": 3}}, "n: 3 answers, of which this server gives 2"),
+    ("g", {"sampling_params": 5}, "sampling_params: expected an object"),
+    ("g", {"sampling_params": {"extra_args": {}}}, "extra_args: only for trusted keys"),
+    ("g", {"request_id": "x"}, {"request_id": "alice.x"}),
+    ("g", {"request_id": "alice.x"}, {"request_id": "alice.x"}),
+    ("a", {"request_ids": ["x", "bob.y"]}, {"request_ids": ["alice.x", "alice.bob.y"]}),
+    ("a", {"request_ids": "x"}, "request_ids: expected a list of texts"),
+]
+PASSED_PATHS = {
+    "c": "/v1/completions",
+    "g": "/inference/v1/generate",
+    "a": "/inference/v1/abort_requests",
+}
+
+
+def test_what_is_passed_on_is_held_to_the_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HARMONY_API_KEYS", "alpha name=alice, beta name=router trusted")
+    engine, told = says(), []
+
+    async def pass_on(path: str, body: bytes, _: Any) -> Any:
+        async def parts() -> Any:
+            yield b"{}"
+
+        told.append(json.loads(body))
+        return 200, "application/json", parts()
+
+    engine.pass_on, engine.context = pass_on, 100  # type: ignore[attr-defined]
+    app = serve.app(engine, max_output_tokens=8, max_answers=2)
+    for kind, body, expected in PASSED:
+        answer = asyncio.run(ask(app, PASSED_PATHS[kind], body, headers={"x-api-key": "alpha"}))
+        if isinstance(expected, str):
+            assert answer.status in (400, 403), body
+            assert re.match(f"{expected}$", answer.json()["error"]["message"]), body
+            continue
+        assert answer.status == 200, (body, answer.body)
+        assert {name: told[-1][name] for name in expected} == expected, body
+    # A router says what it likes, within the limits.
+    trusted = {"kv_transfer_params": {"remote_host": "10.0.0.1"}, "priority": -1, "request_id": "x"}
+    body = {"token_ids": [1], "sampling_params": {"max_tokens": 5}, **trusted}
+    assert (
+        asyncio.run(ask(app, PASSED_PATHS["g"], body, headers={"x-api-key": "beta"})).status == 200
+    )
+    assert told[-1] == body
 
 
 @pytest.mark.parametrize("path", BODIES)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 import socket
@@ -21,7 +20,6 @@ pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 
 from gateways import BODIES, HELLO
-from openai_harmony.serve.connections import _LONGEST_HELD, _MOST_HELD, _Outbox, _Together
 from running_gateways import command
 
 CHAT = "/v1/chat/completions"
@@ -55,7 +53,7 @@ def is_answered(port: int) -> None:
 
 
 def test_half_a_head_has_its_time(tmp_path: Path) -> None:
-    with serving(tmp_path, "--header-timeout", "1") as port, ExitStack() as stack:
+    with serving(tmp_path, "--body-timeout", "1") as port, ExitStack() as stack:
         half = [connected(port, b"POST / HTTP/1.1\r\nhost: ") for _ in range(20)]
         for one in half:
             stack.enter_context(one)
@@ -65,7 +63,7 @@ def test_half_a_head_has_its_time(tmp_path: Path) -> None:
 
 def test_the_next_head_on_a_connection_has_its_time(tmp_path: Path) -> None:
     asked = b"GET /live HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n"
-    with serving(tmp_path, "--header-timeout", "1") as port, connected(port, asked) as kept:
+    with serving(tmp_path, "--body-timeout", "1") as port, connected(port, asked) as kept:
         answer = b""
         while not answer.endswith(b"live"):
             answer += kept.recv(1000)
@@ -179,7 +177,7 @@ def _answer(port: int, sent: bytes) -> bytes:
 def test_raw_requests(tmp_path: Path) -> None:
     """Smuggling, targets for proxies, odd heads: what is not one plain request is refused."""
     found = {}
-    with serving(tmp_path, "--header-timeout", "2") as port:
+    with serving(tmp_path, "--body-timeout", "2") as port:
         for name, (sent, _) in RAW.items():
             # A server that closes with bytes unread resets the connection, and its answer may be lost.
             answers = (_answer(port, sent) for _ in range(10))
@@ -187,70 +185,3 @@ def test_raw_requests(tmp_path: Path) -> None:
             found[name] = re.findall(rb"HTTP/1\.1 (\d+)", answer)
         is_answered(port)
     assert found == {name: expected for name, (_, expected) in RAW.items()}
-
-
-HEAD, BODY = b"HTTP/1.1 200 OK\r\n\r\n", b"Hi."
-MUCH = b"x" * (_MOST_HELD + 1)
-TOGETHER: dict[str, tuple[list[bytes], list[bytes]]] = {
-    "a head and its body are sent at once": ([HEAD, BODY], [HEAD + BODY]),
-    "all of one turn of the loop": ([HEAD, BODY, BODY], [HEAD + BODY + BODY]),
-    "a head without a body": ([HEAD, b""], [HEAD]),
-    "a head whose body comes later": ([HEAD, b"later", BODY], [HEAD, BODY]),
-    "two answers": ([HEAD, BODY, HEAD, BODY], [HEAD + BODY + HEAD + BODY]),
-    "a head at the end": ([HEAD], [HEAD]),
-    "much is sent at once": ([MUCH, b"sent?", BODY], [MUCH, b"sent?", BODY]),
-    "what is just not much is not": ([MUCH[1:], b"sent?", BODY], [b"sent?", MUCH[1:] + BODY]),
-    "little is not": ([BODY, b"sent?", BODY], [b"sent?", BODY + BODY]),
-}
-
-
-@pytest.mark.parametrize(("written", "sent"), TOGETHER.values(), ids=TOGETHER)
-def test_heads_are_sent_with_bodies(written: list[bytes], sent: list[bytes]) -> None:
-    found: list[bytes] = []
-
-    class Socket(asyncio.Transport):
-        def write(self, data: bytes) -> None:  # type: ignore[override]
-            found.append(data)
-
-        def close(self) -> None:
-            found.append(b"closed")
-
-    async def write() -> None:
-        transport = _Together(Socket(), asyncio.get_running_loop(), _Outbox())
-        for piece in written:
-            if piece == b"later":
-                await asyncio.sleep(0)
-            elif piece == b"sent?":
-                found.append(piece)
-            else:
-                transport.write(piece)
-        transport.close()
-
-    asyncio.run(write())
-    assert found == [*sent, b"closed"]
-
-
-def test_no_answer_waits_long_for_others() -> None:
-    found: list[int] = []
-
-    class Socket(asyncio.Transport):
-        def __init__(self, number: int) -> None:
-            super().__init__()
-            self._number = number
-
-        def write(self, data: bytes) -> None:  # type: ignore[override]
-            found.append(self._number)
-
-    async def write() -> list[int]:
-        outbox, loop = _Outbox(), asyncio.get_running_loop()
-        for number in range(4):
-            if number == 3:
-                time.sleep(2 * _LONGEST_HELD)
-            _Together(Socket(number), loop, outbox).write(BODY)
-        early = list(found)
-        await asyncio.sleep(0)
-        return early
-
-    # Those that waited go when another one comes, in their order; that one with the end of the turn.
-    assert asyncio.run(write()) == [0, 1, 2]
-    assert found == [0, 1, 2, 3]

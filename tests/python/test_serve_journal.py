@@ -25,9 +25,11 @@ from openai_harmony.grammar import Loosened
 from openai_harmony.serve import journal
 from openai_harmony.serve.engines import EngineError, Sampled, SampleRequest
 from openai_harmony.serve.journal import Journal, Lines
+from openai_harmony.serve.keys import ANONYMOUS, Key
 
 CHAT = next(iter(BODIES))
 OPERATE = Path(__file__).parents[2] / "docs" / "operate.md"
+ALICE = Key("0d9f1a2b" * 8)
 DAMAGED = "<|channel|>final Hi there.<|return|>"
 
 
@@ -49,7 +51,7 @@ def test_a_line_of_the_log(clock: list[float], caplog: pytest.LogCaptureFixture)
     caplog.set_level(logging.INFO, "openai_harmony.serve")
     made = Journal(None)
     made.waiting(3)
-    record = made.begin("chat_completions", CHAT, {})
+    record = made.begin("chat_completions", CHAT, {}, ALICE, "m" * 200)
     record.began, clock[0] = 0.0, 0.123456
     assert made.running() == [{"request": record.id, "path": CHAT, "seconds": 0.1}]
     record.sampling()
@@ -57,12 +59,14 @@ def test_a_line_of_the_log(clock: list[float], caplog: pytest.LogCaptureFixture)
     assert made.running()[0]["seconds"] == 2.3
     record.status, record.prompt = 200, [1, 2, 3]
     record.stream = True
-    made.end(record)
+    made.end(record, "gpt-oss")
     [line] = caplog.records
     assert line.fields == {  # type: ignore[attr-defined]
         "request": record.id,
         "api": "chat_completions",
         "path": CHAT,
+        "key": "key-0d9f1a2b",
+        "model": "m" * 128,
         "status": 200,
         "stream": True,
         "seconds": 2.3457,
@@ -83,18 +87,18 @@ def test_a_request_that_failed(clock: list[float], caplog: pytest.LogCaptureFixt
     caplog.set_level(logging.INFO, "openai_harmony.serve")
     made = Journal(None)
     for status, left in ((429, False), (None, True)):
-        record = made.begin("anthropic", "/v1/messages/render", {})
+        record = made.begin("anthropic", "/v1/messages/render", {}, ANONYMOUS, "m")
         record.status, record.rendered, record.client_left = 400, 7, left
         record.error, record.engine_status = "no", status
-        made.end(record)
+        made.end(record, "gpt-oss")
     first, second = (line.fields for line in caplog.records)  # type: ignore[attr-defined]
     assert (first["api"], first["error"], first["prompt_tokens"]) == ("render", "no", 7)
     assert (first["first_token"], "client_left" in first) == (None, False)
     assert second["client_left"] is True
     found = figures(made.metrics())
-    assert found['harmony_requests_total{api="render",status="400"}'] == "2.0"
+    assert found['harmony_requests_total{api="render",key="",status="400"}'] == "2.0"
     assert found['harmony_engine_errors_total{status="429"}'] == "1.0"
-    assert found["harmony_prompt_tokens_total"] == "14.0"
+    assert found['harmony_prompt_tokens_total{key="",model="gpt-oss"}'] == "14.0"
     assert found["harmony_request_seconds_count"] == "2.0"
     assert found["harmony_time_to_first_token_seconds_count"] == "0.0"
     assert len([name for name in found if "engine_errors_total" in name]) == 1

@@ -1,172 +1,164 @@
-"""Places for requests, and how often the engine is asked whether it is well."""
+"""What keys share: places and bytes, of which none gets all, and how often the engine is asked whether it is well."""
 
 from __future__ import annotations
 
 import asyncio
-from types import SimpleNamespace
+import random
+from collections import Counter
 from typing import Any
 
 import pytest
 
+pytest.importorskip("aiohttp")
 pytest.importorskip("prometheus_client")
 pytest.importorskip("sqlalchemy")
 pytest.importorskip("starlette")
 
-from gateways import says
-from openai_harmony.serve import health
+from gateways import ask, says
+from openai_harmony import serve
 from openai_harmony.serve.engines import EngineError
-from openai_harmony.serve.limits import Limits
+from openai_harmony.serve.keys import Key
+from openai_harmony.serve.limits import Limits, Share
 from openai_harmony.serve.refusals import RefusedError
-from openai_harmony.serve.store import StoreError
+from openai_harmony.serve.settings import Settings
 from openai_harmony.serve.streaming import ClientGoneError, TooSlowError
+from simulation.simulated_clock import run
+
+KEYS = [Key(name, name, running=limit) for name, limit in (("a", None), ("b", None), ("c", 2))]
 
 
-async def futures() -> tuple[Any, Any]:
-    loop = asyncio.get_running_loop()
-    return loop.create_future(), loop.create_future()
+@pytest.mark.parametrize("most", [1, 2, 3, 8, 100])
+def test_one_key_never_has_all(most: int) -> None:
+    chance, share, held = random.Random(most), Share(most), Counter[str]()
+    share.is_fair = True
+    for _ in range(3000):
+        key = chance.choice(KEYS)
+        if chance.random() < 0.7:
+            has_room = share.has_room(key, 1, key.running)
+            is_limited = key.running is not None and held[key.owner] >= key.running
+            assert not has_room or not is_limited
+            # One that has nothing gets whatever is free.
+            assert has_room or is_limited or held[key.owner] or share.used == most
+            if has_room:
+                share.take(key)
+                held[key.owner] += 1
+        elif held[key.owner]:
+            share.give(key)
+            held[key.owner] -= 1
+        assert share.used == sum(held.values()) <= most
+    alone, one = Share(most), KEYS[0]
+    alone.is_fair = True
+    while alone.has_room(one):
+        alone.take(one)
+    assert alone.used == max(1, most * 3 // 4)
+    alone.is_fair = False
+    assert alone.has_room(one) or alone.used == most
 
 
-@pytest.mark.parametrize("how", ["gone", "ending", "cancelled", "late"])
-def test_whoever_leaves_the_queue_leaves_nothing_behind(how: str) -> None:
-    async def run() -> None:
-        counts: list[int] = []
-        places = Limits(1, 9, 60.0, counts.append)
-        await places.take(*(await futures()))
-        ahead = asyncio.ensure_future(places.take(*(await futures())))
-        await asyncio.sleep(0)
-        places.change(1, 9, 0.01 if how == "late" else 60.0)
-        gone, ending = await futures()
-        waits = asyncio.ensure_future(places.take(gone, ending))
-        await asyncio.sleep(0)
-        assert (places.running, places.waiting) == (1, 2)
-        if how == "cancelled":
-            waits.cancel()
-        elif how != "late":
-            (gone if how == "gone" else ending).set_result(None)
-        [found] = await asyncio.gather(waits, return_exceptions=True)
-        expected = {
-            "gone": ClientGoneError,
-            "ending": TooSlowError,
-            "cancelled": asyncio.CancelledError,
-            "late": RefusedError,
-        }
-        assert type(found) is expected[how]
-        assert (places.running, places.waiting, counts) == (1, 1, [1, 2, 1])
-        # The place of the one that is answered goes to the one ahead, and then there is one.
-        assert not ahead.done()
-        places.release()
-        await asyncio.wait_for(ahead, 60)
-        assert (places.running, places.waiting) == (1, 0)
-        places.release()
-        assert places.running == 0
+def test_a_queue_that_clients_leave_in_all_ways() -> None:
+    """Nobody waits while there is a place for its key, the oldest of a key comes first, and in the end all is free."""
+    counts: list[int] = []
+    refused: list[tuple[type, int | None]] = []
 
-    asyncio.run(run())
+    async def world(seed: int) -> None:
+        chance = random.Random(seed)
+        most, waiting = chance.randint(1, 4), chance.randint(0, 6)
+        settings = Settings(max_running=most, max_waiting=waiting, queue_timeout=5)
+        limits = Limits(settings, counts.append)
+        limits.change(settings, is_fair=chance.random() < 0.5)
+        loop = asyncio.get_running_loop()
+        ending, running = loop.create_future(), Counter[str]()
+        order: dict[str, list[int]] = {key.owner: [] for key in KEYS}
 
+        async def client(at: int) -> None:
+            key, gone = chance.choice(KEYS), loop.create_future()
+            await asyncio.sleep(chance.uniform(0, 3))
+            if chance.random() < 0.2:
+                loop.call_later(chance.uniform(0, 8), lambda: gone.done() or gone.set_result(None))
+            begun = loop.time()
+            try:
+                await limits.take(key, gone, ending)
+            except (RefusedError, ClientGoneError, TooSlowError) as error:
+                after = getattr(error, "retry_after", None)
+                refused.append((type(error), after))
+                return
+            order[key.owner].append(begun)
+            running[key.owner] += 1
+            try:
+                assert sum(running.values()) <= limits.running <= limits.places.most
+                assert key.running is None or running[key.owner] <= key.running
+                await asyncio.sleep(chance.uniform(0, 4))
+            finally:
+                running[key.owner] -= 1
+                limits.release(key)
 
-def test_a_place_that_is_given_to_one_that_leaves_goes_to_the_next() -> None:
-    async def run() -> None:
-        places = Limits(1, 9, 60.0, lambda count: None)
-        gone, ending = await futures()
-        await places.take(gone, ending)
-        first, second = (asyncio.ensure_future(places.take(gone, ending)) for _ in range(2))
-        await asyncio.sleep(0)
-        places.release()
-        first.cancel()
-        await asyncio.gather(first, return_exceptions=True)
-        await asyncio.wait_for(second, 60)
-        assert (first.cancelled(), places.running, places.waiting) == (True, 1, 0)
-        places.release()
-        assert places.running == 0
+        if chance.random() < 0.2:
+            loop.call_later(4, lambda: ending.set_result(None))
+        if chance.random() < 0.2:
+            more = settings.with_(max_running=most + 2)
+            loop.call_later(2, limits.change, more, False)
+        clients = [asyncio.ensure_future(client(at)) for at in range(chance.randint(1, 20))]
+        for one in clients:
+            if chance.random() < 0.1:
+                loop.call_later(chance.uniform(0, 5), one.cancel)
+        await asyncio.wait(clients)
+        assert all(one.cancelled() or one.exception() is None for one in clients)
+        assert all(sorted(begun) == begun for begun in order.values())
+        assert (limits.running, limits.waiting) == (0, 0)
 
-    asyncio.run(run())
-
-
-@pytest.mark.parametrize(
-    ("timeout", "after"), [(0.0, 1), (0.4, 1), (4.4, 4), (10.0, 10), (60.0, 10)]
-)
-def test_when_to_ask_again(timeout: float, after: int) -> None:
-    async def run() -> None:
-        places = Limits(1, 0, timeout, lambda count: None)
-        gone, ending = await futures()
-        await places.take(gone, ending)
-        with pytest.raises(RefusedError, match="is busy; ask again later") as caught:
-            await places.take(gone, ending)
-        assert (caught.value.status, caught.value.retry_after) == (429, after)
-        if timeout < 1:
-            places.change(1, 1, timeout)
-            with pytest.raises(RefusedError, match=f"no free slot within {timeout:g} s") as caught:
-                await places.take(gone, ending)
-            assert (caught.value.status, caught.value.retry_after) == (429, after)
-
-    asyncio.run(run())
+    for seed in range(300):
+        run(world(seed))
+    assert counts[-1] == 0
+    assert set(refused) == {(RefusedError, 5), (ClientGoneError, None), (TooSlowError, None)}
 
 
-class Asked:
-    """An engine and a store that count how often they are asked, and fail as told."""
+@pytest.mark.parametrize("limit", ["running=1", "tokens=2", "waiting=0 running=1"])
+def test_limits_of_a_key(limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HARMONY_API_KEYS", f"alpha {limit} name=a, beta name=b")
+    engine = says()
+    app = serve.app(engine)
 
-    def __init__(self, engine: bool = True, store: bool = True) -> None:
-        self.engine_is_well, self.store_is_well = engine, store
-        self.count = 0
-        self.stores = 0
-        self.engine: Any = says()
-        self.engine.check = self._check
-        self.store: Any = SimpleNamespace(check=self._check_store)
+    async def work() -> list[Any]:
+        body = {"messages": [{"role": "user", "content": "Hello"}]}
+        keys = ["alpha"] * 3 + ["beta"] * 3
+        asking = (
+            ask(app, "/v1/chat/completions", body, headers={"x-api-key": key}) for key in keys
+        )
+        return await asyncio.gather(*asking)
 
-    async def _check(self) -> None:
-        self.count += 1
-        await asyncio.sleep(0)
-        if not self.engine_is_well:
+    answers = asyncio.run(work())
+    refused = 2 if "waiting" in limit else 0
+    assert [one.status for one in answers[:3]].count(429) == refused
+    assert [one.status for one in answers[3:]] == [200] * 3
+    ends = {answer.json()["choices"][0]["finish_reason"] for answer in answers[: 3 - refused]}
+    assert ends == {"length" if "tokens" in limit else "stop"}
+    figures = app.state.gateway.journal.metrics().decode()
+    assert 'harmony_prompt_tokens_total{key="b",model="gpt-oss-test"}' in figures
+    assert "alpha" not in figures
+
+
+def test_the_engine_is_asked_at_most_once_a_second() -> None:
+    """And the log has each trouble, and its end, once."""
+    engine, asked, is_well = says(), 0, True
+
+    async def check() -> None:
+        nonlocal asked
+        asked += 1
+        if not is_well:
             raise EngineError("away")
 
-    def _check_store(self) -> None:
-        self.stores += 1
-        if not self.store_is_well:
-            raise StoreError(OSError("broken"))
+    engine.check = check  # type: ignore[method-assign]
+    app = serve.app(engine)
 
+    async def work() -> list[tuple[int, list[int]]]:
+        nonlocal is_well
+        found = []
+        for at in range(3):
+            is_well = at != 1
+            answers = await asyncio.gather(*(ask(app, "/ready") for _ in range(5)))
+            answers += [await ask(app, "/health")]
+            found.append((asked, [answer.status for answer in answers]))
+            await asyncio.sleep(1.01)
+        return found
 
-def test_the_engine_is_asked_at_most_once_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = [0.0]
-    monkeypatch.setattr(health, "time", SimpleNamespace(monotonic=lambda: clock[0]))
-    asked = Asked()
-
-    async def run() -> None:
-        one = health.Health(lambda: asked.engine, None)
-        for clock[0], count in ((0.0, 1), (0.5, 1), (0.9, 1), (1.0, 2), (1.9, 2), (2.5, 3)):
-            assert await asyncio.gather(*(one.trouble() for _ in range(3))) == [None] * 3
-            assert asked.count == count
-        asked.engine_is_well = False
-        for clock[0], found in (
-            (3.4, None),
-            (3.5, "the engine does not answer"),
-            (4.0, "the engine does not answer"),
-        ):
-            assert await one.trouble() == found
-        assert asked.count == 4
-
-    asyncio.run(run())
-
-
-@pytest.mark.parametrize("has_store", [True, False])
-@pytest.mark.parametrize("engine", [True, False])
-@pytest.mark.parametrize("store", [True, False])
-def test_what_is_wrong(
-    engine: bool, store: bool, has_store: bool, caplog: pytest.LogCaptureFixture
-) -> None:
-    """The engine first; the store is asked if there is one and nothing else is wrong."""
-    asked = Asked(engine, store)
-
-    async def run() -> str | None:
-        return await health.Health(
-            lambda: asked.engine, asked.store if has_store else None
-        ).trouble()
-
-    found = asyncio.run(run())
-    said = [record.getMessage() for record in caplog.records]
-    if not engine:
-        assert (found, said) == ("the engine does not answer", ["the engine does not answer: away"])
-    elif has_store and not store:
-        reason = StoreError(OSError("broken"))
-        assert (found, said) == (str(reason), [f"{reason}: {reason.reason}"])
-    else:
-        assert (found, said) == (None, [])
-    assert (asked.count, asked.stores) == (1, int(engine and has_store))
+    assert asyncio.run(work()) == [(1, [200] * 6), (2, [503] * 6), (3, [200] * 6)]

@@ -924,9 +924,9 @@ class TestDoor:
         assert [one["api"] for one in found] == kinds
         assert [one["prompt_tokens"] for one in found[:2]] == expected
         figures = asyncio.run(ask(made, "/metrics")).body.decode()
-        assert 'harmony_requests_total{api="render",status="200"} 2.0' in figures
+        assert 'harmony_requests_total{api="render",key="",status="200"} 2.0' in figures
         total = sum(one["prompt_tokens"] for one in found)
-        assert f"harmony_prompt_tokens_total {total}.0" in figures
+        assert f'harmony_prompt_tokens_total{{key="",model="gpt-oss-20b"}} {total}.0' in figures
         assert "harmony_engine_errors_total{" not in figures
 
     def test_the_request_to_try_can_be_answered(self) -> None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
 from functools import partial
 from typing import Any
 
 from openai_harmony._extras import needed
 from openai_harmony.cli.failures import DONE, FAILED, CommandError, UsageError, say
-from openai_harmony.serve.settings import Settings, dashed, kinds, read_file, setting_of
+from openai_harmony.serve.settings import NAMES, Settings, dashed, read_file, told
 
 _EPILOG = """\
 examples:
@@ -44,17 +43,27 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--check", action="store_true", help="check settings, store and engine, then exit"
     )
-    types = kinds()
-    for field in dataclasses.fields(Settings):
-        name, kind = f"--{field.name.replace('_', '-')}", types[field.name]
-        shown = "" if field.default in (None, False, "") else f" ({field.default})"
-        text = field.metadata["help"] + shown
-        if kind is bool:
-            parser.add_argument(name, action="store_true", default=None, help=text)
-        else:
-            metavar = {str: "TEXT", int: "N", float: "SECONDS"}[kind]
-            metavar = "DAYS" if field.name.endswith("_days") else metavar
-            parser.add_argument(name, type=kind, metavar=metavar, help=text)
+    for name, field in Settings.model_fields.items():
+        flag, default = f"--{dashed(name)}", field.default
+        shown = "" if default in (None, False, "") else f" ({default})"
+        text = f"{field.description}{shown}"
+        if field.annotation is bool:
+            parser.add_argument(flag, action="store_true", default=None, help=text)
+            continue
+        kind = type(default) if default is not None else str
+        metavar = {int: "N", float: "DAYS" if name.endswith("days") else "SECONDS"}.get(
+            kind, "TEXT"
+        )
+        parser.add_argument(flag, action=_Once, metavar=metavar, help=text)
+
+
+class _Once(argparse.Action):
+    """An option whose second value is an error: the first would be lost without a word."""
+
+    def __call__(self, parser: Any, namespace: Any, value: Any, option: Any = None) -> None:
+        if getattr(namespace, self.dest) is not None:
+            parser.error(f"{option} is given twice")
+        setattr(namespace, self.dest, value)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -86,11 +95,12 @@ def run(options: argparse.Namespace) -> int:
 
 def _told(error: Exception, options: argparse.Namespace) -> str:
     """The text of an error, with its setting as the command line or the file names it."""
-    if (name := setting_of(error)) is None:
-        return str(error)
+    name, text = told(error)
+    if name is None:
+        return text
     is_of_file = options.config is not None and getattr(options, name) is None
     place = f"{options.config}: " if is_of_file else "--"
-    return f"{place}{dashed(name)}{str(error)[len(name) :]}"
+    return f"{place}{dashed(name)}: {text}"
 
 
 def _read(options: argparse.Namespace) -> Settings:
@@ -101,8 +111,7 @@ def _read(options: argparse.Namespace) -> Settings:
     given: dict[str, Any] = {}
     if options.config is not None:
         given = read_file(options.config)
-    names = [field.name for field in dataclasses.fields(Settings)]
-    given |= {name: getattr(options, name) for name in names if getattr(options, name) is not None}
+    given |= {name: found for name in NAMES if (found := getattr(options, name)) is not None}
     if not given.get("engine"):
         raise ValueError("--engine is missing, as --engine vllm=http://127.0.0.1:8001")
-    return Settings(**given)
+    return Settings.model_validate(given, strict=False)

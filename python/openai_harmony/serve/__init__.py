@@ -7,7 +7,6 @@ needs; importing :mod:`openai_harmony` loads nothing of it, and neither does imp
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from openai_harmony._extras import needed
@@ -40,7 +39,7 @@ def app(engine: Engine | str, settings: Settings | None = None, **named: Any) ->
     from openai_harmony.serve.application import application
     from openai_harmony.serve.configuration import Configuration
 
-    settings = replace(settings or Settings(), **named)
+    settings = (settings or Settings()).with_(**named)
     if not isinstance(engine, str):
         return application(engine, Configuration.of(settings))
-    return application(None, Configuration.of(replace(settings, engine=engine)))
+    return application(None, Configuration.of(settings.with_(engine=engine)))

@@ -17,7 +17,6 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp, Receive, Scope, Send
 
 from openai_harmony.interop import Body, anthropic, chat_completions, ollama
 from openai_harmony.interop.error_body import Api
@@ -27,53 +26,60 @@ from openai_harmony.serve.doorkeeper import Door, Doorkeeper
 from openai_harmony.serve.engines import Engine, EngineError
 from openai_harmony.serve.engines.engine import checked
 from openai_harmony.serve.gateway import Call, Gateway, connected
-from openai_harmony.serve.health import Health
+from openai_harmony.serve.health import Watched
 from openai_harmony.serve.journal import LOG
 from openai_harmony.serve.models import model, models
 from openai_harmony.serve.openapi import described
-from openai_harmony.serve.refusals import REFUSALS, RefusedError, path_of
+from openai_harmony.serve.refusals import REFUSALS, RefusedError
 from openai_harmony.serve.render.endpoints import RenderEndpoints
 from openai_harmony.serve.settings import Settings
 from openai_harmony.serve.store import Store
 from openai_harmony.serve.stored import StoredResponses
 from openai_harmony.serve.threads import in_thread
 
+_PATIENCE = 0.5
+"""So many seconds `/health` waits for the store."""
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 def application(engine: Engine | None, configuration: Configuration) -> Starlette:
     """The application of :func:`openai_harmony.serve.app`; without an engine, of the settings'."""
     settings = configuration.settings
-    gateway = Gateway(connected(settings) if engine is None else checked(engine), settings)
+    gateway = Gateway(connected(settings) if engine is None else checked(engine), configuration)
     store, door = open_store(settings), Door(configuration)
     cors = Middleware(
         CORSMiddleware, allow_origins=settings.origins, allow_methods=["*"], allow_headers=["*"]
     )
     keeper = Middleware(Doorkeeper, door=door, refuse=gateway.refuse)
     routes = _routes(gateway, store)
-    direct = Middleware(Direct, routes=routes)
     made = Starlette(
         routes=described(routes),
-        middleware=[*([cors] if settings.origins else []), keeper, direct],
+        middleware=[*([cors] if settings.origins else []), keeper],
         lifespan=partial(_lifespan, gateway, store),
         exception_handlers={
             HTTPException: partial(_no_such_path, gateway),
+            ClientDisconnect: _gone,
             Exception: partial(_fault, gateway),
         },
     )
     made.state.gateway, made.state.store, made.state.door = gateway, store, door
+    take(made, configuration)
     return made
 
 
 def take(app: Starlette, configuration: Configuration) -> None:
     """Has an application that runs go by another configuration."""
     app.state.door.take(configuration)
-    app.state.gateway.take(configuration.settings)
+    app.state.gateway.take(configuration)
+    if (store := app.state.store) is not None:
+        store.share.is_fair = configuration.has_rivals
 
 
 def open_store(settings: Settings) -> Store | None:
     """The store, if there is to be one; errors as of :class:`Store`."""
-    return None if settings.store == "none" else Store(settings.store, settings.store_days)
+    if settings.store == "none":
+        return None
+    return Store(settings.store, settings.store_days, settings.store_timeout)
 
 
 @asynccontextmanager
@@ -97,7 +103,7 @@ def _routes(gateway: Gateway, store: Store | None) -> list[Route]:
         return Route(path, endpoint, methods=["GET"])
 
     ends, stored = Endpoints(gateway), StoredResponses(gateway, store)
-    health = HealthEndpoints(gateway, Health(lambda: gateway.engine, store))
+    health = HealthEndpoints(gateway, store)
     return [
         post("/v1/chat/completions", ends.chat),
         post("/v1/responses", stored.create),
@@ -125,34 +131,6 @@ def _routes(gateway: Gateway, store: Store | None) -> list[Route]:
         get("/metrics", ends.metrics),
         get("/", ends.root),
     ]
-
-
-class Direct:
-    """Takes a body to its endpoint. None of these paths has parameters.
-
-    Starlette tries one route after the other, and twice wraps what is sent: a tenth of what a small
-    request takes.
-    """
-
-    def __init__(self, app: ASGIApp, routes: list[Route]) -> None:
-        """Before this application, which has the other paths and the errors."""
-        self._app = app
-        posted = (one for one in routes if one.methods == {"POST"})
-        self._endpoints: dict[str, Endpoint] = {one.path: one.endpoint for one in posted}
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answers, or passes the request on."""
-        is_post = scope["type"] == "http" and scope["method"] == "POST"
-        endpoint = self._endpoints.get(path_of(scope)) if is_post else None
-        if endpoint is None:
-            await self._app(scope, receive, send)
-            return
-        try:
-            response = await endpoint(Request(scope, receive, send))
-        except ClientDisconnect:
-            # Before its body was there: nobody's fault, and nothing for the log.
-            response = Response(status_code=499)
-        await response(scope, receive, send)
 
 
 class Endpoints:
@@ -251,20 +229,28 @@ class Endpoints:
 class HealthEndpoints:
     """The routes that monitoring asks."""
 
-    def __init__(self, gateway: Gateway, health: Health) -> None:
+    def __init__(self, gateway: Gateway, store: Store | None) -> None:
         """Of this gateway."""
-        self._gateway, self._health = gateway, health
+        self._gateway = gateway
+        self._engine = Watched("the engine does not answer", lambda: gateway.engine.check())
+        self._store: Watched | None = None
+        if store is not None:
+            check = partial(store.ask, None, store.check)
+            self._store = Watched("the store of responses cannot be used", check)
 
     async def health(self, request: Request) -> Response:
         """``GET /health``: 200 if the engine can sample and the store can store, else 503."""
-        trouble = await self._health.trouble()
+        trouble = await self._engine.trouble()
+        if trouble is None and self._store is not None:
+            trouble = await self._store.trouble(_PATIENCE)
         found = {"status": "ok"} if trouble is None else {"status": "unavailable", "error": trouble}
         about = {"engine": self._gateway.engine.name, "model": self._gateway.model}
         return JSONResponse({**found, **about}, 200 if trouble is None else 503)
 
     async def ready(self, request: Request) -> Response:
-        """``GET /ready``: 200 if the next request can be answered here."""
-        trouble = "the server ends" if self._gateway.is_draining else await self._health.trouble()
+        """``GET /ready``: 200 if the next request that needs no store can be answered here."""
+        is_draining = self._gateway.is_draining
+        trouble = "the server ends" if is_draining else await self._engine.trouble()
         return PlainTextResponse(trouble or "ready", 200 if trouble is None else 503)
 
     async def live(self, request: Request) -> Response:
@@ -285,6 +271,11 @@ async def _no_such_path(gateway: Gateway, request: Request, error: Any) -> Respo
     response = await gateway.refuse(request, RefusedError(text, status))
     response.headers.update(error.headers or {})  # the methods that there are
     return response
+
+
+async def _gone(request: Request, error: Exception) -> Response:
+    """A client left before its body was there: nobody's fault, and nothing for the log."""
+    return Response(status_code=499)
 
 
 async def _fault(gateway: Gateway, request: Request, error: Exception) -> Response:

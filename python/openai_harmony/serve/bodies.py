@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, suppress
 
 from starlette.requests import Request
+from typing_extensions import Self
 
 from openai_harmony.errors import HarmonyError
 from openai_harmony.interop import Body
-from openai_harmony.serve.refusals import RefusedError, path_of
+from openai_harmony.serve.limits import Share
+from openai_harmony.serve.refusals import RefusedError, key_of, path_of
 from openai_harmony.serve.settings import Settings
 from openai_harmony.serve.threads import in_thread
 
 LARGE = 32_768
 """Bodies of this size and more are read in a thread: each takes up to a millisecond."""
+
+_WINDOW = 5.0
+"""Over so many seconds the rate of a body is looked at."""
+_DISCARD_SECONDS = 10.0
 
 _OF_SCHEMAS = (
     "tools",
@@ -57,8 +62,18 @@ class Bodies:
     def __init__(self, settings: Settings) -> None:
         """With the limits of these settings."""
         self.settings = settings
-        self.held = 0
-        """How many bytes of bodies are under way: arriving, waiting, or being read."""
+        self.share = Share(settings.max_bodies)
+        """The bytes of large bodies under way: arriving, waiting, or being read."""
+
+    @property
+    def held(self) -> int:
+        """How many bytes are under way."""
+        return self.share.used
+
+    def change(self, settings: Settings, is_fair: bool) -> None:
+        """Other limits from now on."""
+        self.settings = settings
+        self.share.most, self.share.is_fair = settings.max_bodies, is_fair
 
     async def read(self, request: Request, stack: ExitStack) -> tuple[Body, int]:
         """The body, an object of JSON, and how many bytes it has.
@@ -75,38 +90,41 @@ class Bodies:
 
         ``RefusedError`` for a body that is too large, too slow or compressed.
         """
-        most = self.settings.max_body
-        length, limit = request.headers.get("content-length", "").lstrip("0"), str(most)
-        # As texts: Python takes no number of thousands of digits.
-        if length.isdecimal() and (len(length), length) > (len(limit), limit):
-            raise _too_large(most)
-        encoding = request.headers.get("content-encoding", "identity")
-        if encoding.lower() != "identity":
-            # A small body could become one of gigabytes.
-            raise RefusedError(f"the body is compressed ({encoding}): send it as it is", 415)
         try:
-            with _within(self.settings.body_timeout):
-                return await self._received(request, most, stack)
-        except asyncio.TimeoutError:
-            raise RefusedError("the body did not arrive in time", 408) from None
-
-    async def _received(self, request: Request, most: int, stack: ExitStack) -> bytes:
-        parts: list[bytes] = []
-        size = 0
-        async for part in request.stream():
-            size += len(part)
-            if size > most:
+            most = self.settings.max_body
+            length, limit = request.headers.get("content-length", "").lstrip("0"), str(most)
+            # As texts: Python takes no number of thousands of digits.
+            if length.isdecimal() and (len(length), length) > (len(limit), limit):
                 raise _too_large(most)
-            self.held += len(part)
-            stack.callback(self._release, len(part))
-            if self.held > self.settings.max_bodies:
+            encoding = request.headers.get("content-encoding", "identity")
+            if encoding.lower() != "identity":
+                # A small body could become one of gigabytes.
+                raise RefusedError(f"the body is compressed ({encoding}): send it as it is", 415)
+            with _Arrival(self.settings) as arrival:
+                return await self._received(request, most, arrival, stack)
+        except RefusedError as error:
+            if error.status != 408:
+                await discard(request)
+            raise
+
+    async def _received(
+        self, request: Request, most: int, arrival: _Arrival, stack: ExitStack
+    ) -> bytes:
+        key, parts, counted = key_of(request.scope), [], 0
+        async for part in request.stream():
+            parts.append(part)
+            arrival.size += len(part)
+            if arrival.size > most:
+                raise _too_large(most)
+            if arrival.size < LARGE:
+                continue  # small bodies always come through
+            more, counted = arrival.size - counted, arrival.size
+            if not self.share.has_room(key, more):
                 text = "the server is busy: too many bytes of bodies at a time; ask again later"
                 raise RefusedError(text, 429, retry_after=1)
-            parts.append(part)
+            self.share.take(key, more)
+            stack.callback(self.share.give, key, more)
         return b"".join(parts)
-
-    def _release(self, size: int) -> None:
-        self.held -= size
 
     def parsed(self, raw: bytes, path: str) -> Body:
         """The object of JSON that was sent to this path.
@@ -139,29 +157,55 @@ def is_quick(body: Body, size: int) -> bool:
     return all(body.kind(name) is None for name in _OF_SCHEMAS)
 
 
-@contextmanager
-def _within(seconds: float) -> Iterator[None]:
-    """``asyncio.TimeoutError`` where the block waits once its time is up.
+class _Arrival:
+    """Cancels the task that receives a body, once that has taken too long.
 
     ``asyncio.wait_for`` makes a task of what is waited for: a tenth of what a small request takes.
     """
-    task, is_late = asyncio.current_task(), False
-    assert task is not None
 
-    def end() -> None:
-        nonlocal is_late
-        is_late = True
-        task.cancel()
+    def __init__(self, settings: Settings) -> None:
+        self.size = 0
+        """How much has arrived."""
+        self._seen, self._is_late = 0, False
+        self._timeout, self._least = settings.body_timeout, settings.body_rate * _WINDOW
 
-    timer = asyncio.get_running_loop().call_later(seconds, end)
-    try:
-        yield
-    except asyncio.CancelledError:
-        if is_late:
-            raise asyncio.TimeoutError from None
-        raise
-    finally:
-        timer.cancel()
+    def __enter__(self) -> Self:
+        self._loop, self._task = asyncio.get_running_loop(), asyncio.current_task()
+        self._end = self._loop.time() + self._timeout
+        self._timer = self._loop.call_later(min(_WINDOW, self._timeout), self._look)
+        return self
+
+    def _look(self) -> None:
+        is_slow = self.size >= LARGE and self.size - self._seen < self._least
+        if (is_slow or self._loop.time() >= self._end) and self._task is not None:
+            self._is_late = True
+            self._task.cancel()
+            return
+        self._seen = self.size
+        self._timer = self._loop.call_at(min(self._loop.time() + _WINDOW, self._end), self._look)
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self._timer.cancel()
+        if self._is_late and kind is asyncio.CancelledError:
+            raise RefusedError("the body did not arrive in time", 408) from None
+
+
+async def discard(request: Request) -> None:
+    """Reads the rest of a large body, for a while: a client that still sends reads no answer.
+
+    One that waits for a "100 Continue" gets its answer instead.
+    """
+    headers = request.headers
+    is_small = len(headers.get("content-length", "")) < 5 and "transfer-encoding" not in headers
+    if is_small or "expect" in headers:
+        return
+    with suppress(asyncio.TimeoutError):
+        await asyncio.wait_for(_rest(request), _DISCARD_SECONDS)
+
+
+async def _rest(request: Request) -> None:
+    while (await request.receive()).get("more_body"):
+        pass
 
 
 def _too_large(most: int) -> RefusedError:

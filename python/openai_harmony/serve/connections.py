@@ -10,8 +10,8 @@ import asyncio
 import errno
 import math
 import time
-from typing import Any, ClassVar
-from weakref import WeakKeyDictionary
+from functools import partial
+from typing import Any
 
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
@@ -23,105 +23,58 @@ _RESERVED = 128
 _LEAST = 64
 _MOST_HEAD = 2**16
 """Bytes of a request's head, where it does not come at once."""
-_LONGEST_HELD = 0.002
-"""Seconds for which an answer may wait for others, to be sent with them."""
-_MOST_HELD = 2**14
-"""Bytes of an answer that wait."""
 
 _Protocol: Any = AutoHTTPProtocol
 
 
-class _Outbox:
-    """Sends what many connections have to say in one go.
+class Connections:
+    """All connections of a process."""
 
-    Each sending wakes a client up, which takes as long as half of what a small request costs; a
-    client that is awake already costs little.
-    """
+    def __init__(self, settings: Settings, descriptors: float = math.inf) -> None:
+        """With the limits of these settings, where this many files may be open."""
+        self.change(settings, descriptors)
+        self.is_draining = False
+        """Whether each is closed after the answer that it waits for."""
+        self.open: set[Connection] = set()
+        self.idle: dict[Connection, None] = {}
+        """Those that ask for nothing, the oldest first."""
 
-    def __init__(self) -> None:
-        """Of a loop."""
-        self._full: list[_Together] = []
-        self._since = 0.0
+    def change(self, settings: Settings, descriptors: float) -> None:
+        """Other limits from now on."""
+        self.head_timeout, self.client_timeout = settings.body_timeout, settings.client_timeout
+        # A running answer has a connection to the engine, too.
+        self.most = max(_LEAST, descriptors - settings.max_running - _RESERVED)
 
-    def add(self, transport: _Together, loop: asyncio.AbstractEventLoop) -> None:
-        """Has a transport send what it holds in the next turn of the loop at the latest."""
-        now = loop.time()
-        if self._full and now - self._since > _LONGEST_HELD:
-            self._send()
-        if not self._full:
-            self._since = now
-            loop.call_soon(self._send)
-        self._full.append(transport)
-
-    def _send(self) -> None:
-        full, self._full = self._full, []
-        for transport in full:
-            transport.send()
-
-
-class _Together:
-    """A transport that sends an answer's head and the bytes after it together."""
-
-    def __init__(
-        self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop, outbox: _Outbox
-    ) -> None:
-        self._transport, self._loop, self._outbox = transport, loop, outbox
-        self._held = bytearray()
-
-    def write(self, data: bytes) -> None:
-        """Holds bytes until the outbox sends them; many at once go by themselves."""
-        if not self._held:
-            self._outbox.add(self, self._loop)
-        self._held += data
-        if len(self._held) > _MOST_HELD:
-            # So that whoever writes without a pause learns of a client that does not read.
-            self.send()
-
-    def close(self) -> None:
-        """Closes it once all is sent."""
-        self.send()
-        self._transport.close()
-
-    def send(self) -> None:
-        """Sends what it holds."""
-        if self._held:
-            data, self._held = bytes(self._held), bytearray()
-            self._transport.write(data)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._transport, name)
+    def __call__(self, **named: Any) -> Connection:
+        """Another one, of uvicorn's arguments."""
+        return Connection(self, **named)
 
 
 class Connection(_Protocol):  # type: ignore[misc]
     """A connection of uvicorn's, with limits."""
 
-    header_timeout: ClassVar[float] = 30.0
-    client_timeout: ClassVar[float] = 60.0
-    most: ClassVar[float] = math.inf
-    """How many connections there may be."""
-    _outboxes: ClassVar[WeakKeyDictionary[asyncio.AbstractEventLoop, _Outbox]] = WeakKeyDictionary()
-    _open: ClassVar[set[Connection]] = set()
-    _idle: ClassVar[dict[Connection, None]] = {}
-    """Those that ask for nothing, the oldest first."""
-
-    def connection_made(self, transport: Any) -> None:
-        """A client has connected."""
+    def __init__(self, shared: Connections, **named: Any) -> None:
+        super().__init__(**named)
+        self._shared = shared
         self._head: asyncio.TimerHandle | None = None
         self._head_size = 0
         self._unread: asyncio.TimerHandle | None = None
-        outbox = self._outboxes.setdefault(self.loop, _Outbox())
-        super().connection_made(_Together(transport, self.loop, outbox))
-        self._open.add(self)
-        self._idle[self] = None
+
+    def connection_made(self, transport: Any) -> None:
+        """A client has connected."""
+        super().connection_made(transport)
+        shared = self._shared
+        shared.open.add(self)
+        shared.idle[self] = None
         self._await_head()
-        if len(self._open) > self.most:
-            next(iter(self._idle)).abort()
+        if len(shared.open) > shared.most:
+            next(iter(shared.idle)).abort()
 
     def data_received(self, data: bytes) -> None:
         """Some bytes of a request are there."""
         super().data_received(data)
         if self.cycle is not None and not self.cycle.response_complete:
-            self._idle.pop(self, None)
+            self._shared.idle.pop(self, None)
             self._head, self._head_size = _stopped(self._head), 0
             return
         self._head_size += len(data)
@@ -135,18 +88,22 @@ class Connection(_Protocol):  # type: ignore[misc]
         if not self.url.startswith((b"/", b"*")):
             raise ValueError("a target of another server")  # answered by 400
         super().on_headers_complete()
+        if self._shared.is_draining:
+            self.cycle.keep_alive = False
+        if self.scope["http_version"] == "1.0":
+            self.cycle.send = partial(_send_until_closed, self.cycle, self.cycle.send)
 
     def on_response_complete(self) -> None:
         """A request was answered."""
         super().on_response_complete()
-        if self in self._open and self.cycle.response_complete:
-            self._idle[self] = None
+        if self in self._shared.open and self.cycle.response_complete:
+            self._shared.idle[self] = None
 
     def pause_writing(self) -> None:
         """The client does not read as fast as it is sent to."""
         super().pause_writing()
         self._unread = _stopped(self._unread)
-        self._unread = self.loop.call_later(self.client_timeout, self.abort)
+        self._unread = self.loop.call_later(self._shared.client_timeout, self.abort)
 
     def resume_writing(self) -> None:
         """It has read."""
@@ -155,34 +112,38 @@ class Connection(_Protocol):  # type: ignore[misc]
 
     def connection_lost(self, exc: Exception | None) -> None:
         """It is closed."""
-        self._open.discard(self)
-        self._idle.pop(self, None)
+        self._forget()
         self._head, self._unread = _stopped(self._head), _stopped(self._unread)
         super().connection_lost(exc)
 
     def abort(self) -> None:
         """Closes it, whatever is still to be sent."""
-        self._open.discard(self)
-        self._idle.pop(self, None)
+        self._forget()
         self.transport.abort()
 
+    def _forget(self) -> None:
+        self._shared.open.discard(self)
+        self._shared.idle.pop(self, None)
+
     def _await_head(self) -> None:
-        self._head = self.loop.call_later(self.header_timeout, self.abort)
+        self._head = self.loop.call_later(self._shared.head_timeout, self.abort)
+
+
+async def _send_until_closed(cycle: Any, send: Any, message: Any) -> None:
+    """Sends an answer without chunks, which HTTP/1.0 does not know: it ends with its connection."""
+    if message["type"] == "http.response.start":
+        names = [name.lower() for name, _ in message.get("headers", ())]
+        cycle.chunked_encoding = None if b"content-length" in names else False
+        cycle.keep_alive = False
+    elif cycle.chunked_encoding is False and not cycle.expected_content_length:
+        cycle.expected_content_length = len(message.get("body", b""))
+    await send(message)
 
 
 def _stopped(timer: asyncio.TimerHandle | None) -> asyncio.TimerHandle | None:
     if timer is not None:
         timer.cancel()
     return None
-
-
-def limit(settings: Settings, descriptors: float) -> None:
-    """Sets the limits of all connections of this process, which may open this many files."""
-    Connection.header_timeout = settings.header_timeout
-    Connection.client_timeout = settings.client_timeout
-    # A running answer has a connection to the engine, too.
-    left = descriptors - settings.max_running - _RESERVED
-    Connection.most = max(_LEAST, left)
 
 
 class OutOfDescriptors:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hmac
 from collections.abc import Awaitable, Callable
 from functools import lru_cache
 from urllib.parse import urlsplit
@@ -12,9 +11,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from openai_harmony.serve.configuration import Configuration, digest
+from openai_harmony.serve.bodies import discard
+from openai_harmony.serve.configuration import Configuration
+from openai_harmony.serve.keys import ANONYMOUS, Key, digest
 from openai_harmony.serve.refusals import RefusedError, path_of
-from openai_harmony.serve.render.endpoints import SUFFIXES
+from openai_harmony.serve.render.endpoints import PATHS
 from openai_harmony.serve.settings import LOOPBACK
 
 Refuse = Callable[[Request, Exception], Awaitable[Response]]
@@ -38,22 +39,21 @@ class Door:
     def take(self, configuration: Configuration) -> None:
         """By this one from now on."""
         settings = configuration.settings
-        self.keys = configuration.keys
-        """The digests of the API keys; without any, everybody is let in."""
+        self.keys = {key.digest: key for key in configuration.keys}
+        """The API keys by their digests; without any, everybody is let in."""
         self.origins = settings.origins
         """The web pages that may ask; ``*`` is all."""
-        self.is_local = settings.host in LOOPBACK and not settings.allow_anonymous and not self.keys
+        self.is_local = settings.is_local and settings.uds is None and not self.keys
         """Whether only this machine may ask: other names of hosts are refused, after which a web
         page could hide."""
-        self.open_suffixes = SUFFIXES if settings.allow_anonymous_render else ()
-        """How the paths end that anybody may ask, of whatever host."""
+        self.open_paths = PATHS if settings.allow_anonymous_render else ()
+        """What anybody may ask, of whatever host."""
 
 
 class Doorkeeper:
     """Lets requests with a key in; without keys, those of this machine that no web page makes.
 
-    What a client sends is compared in constant time. ``scope["state"]["owner"]`` is then a digest
-    of the key, by which stored responses are kept apart.
+    ``scope["state"]["key"]`` is then the :class:`Key`.
     """
 
     def __init__(self, app: ASGIApp, door: Door, refuse: Refuse) -> None:
@@ -65,32 +65,35 @@ class Doorkeeper:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        state = scope.setdefault("state", {})
+        state["key"] = ANONYMOUS
         try:
-            scope.setdefault("state", {})["owner"] = self._owner(scope)
+            state["key"] = self._key(scope)
         except RefusedError as error:
-            await (await self._refuse(Request(scope), error))(scope, receive, send)
+            request = Request(scope, receive)
+            await discard(request)
+            await (await self._refuse(request, error))(scope, receive, send)
             return
         await self._app(scope, receive, send)
 
-    def _owner(self, scope: Scope) -> str:
+    def _key(self, scope: Scope) -> Key:
         door = self._door
         if sum(name == b"host" for name, _ in scope["headers"]) > 1:
             raise RefusedError("the request names more than one host", 400)
         path, headers = path_of(scope), Headers(scope=scope)
-        if path.endswith(door.open_suffixes):
-            return ""
+        if path in door.open_paths:
+            return ANONYMOUS
         if door.is_local:
             self._refuse_pages(headers)
         if not door.keys or path in _OPEN:
-            return ""
+            return ANONYMOUS
         kind, _, bearer = headers.get("authorization", "").partition(" ")
         bearer = bearer if kind.lower() == "bearer" else ""
         # Some clients send both, of which one is a key for somebody else.
-        for key in (bearer, headers.get("x-api-key", "")):
-            given = digest(key.strip())
-            # All are compared, so that the time says nothing of which one it is.
-            if sum(hmac.compare_digest(given, one) for one in door.keys):
-                return given
+        for given in (bearer, headers.get("x-api-key", "")):
+            # Nobody learns anything of a key from the time that looking for its digest takes.
+            if (found := door.keys.get(digest(given.strip()))) is not None:
+                return found
         raise RefusedError(_NO_KEY, 401, code="invalid_api_key")
 
     def _refuse_pages(self, headers: Headers) -> None:

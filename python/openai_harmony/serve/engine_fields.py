@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from openai_harmony.interop import Body
@@ -118,3 +118,25 @@ def engine_fields(body: Body, fields: dict[str, _Kind]) -> dict[str, Any]:
             raise RefusedError(f"{name}: expected {expected}", path=name)
         made[name] = value
     return made
+
+
+UNTRUSTED = (
+    "kv_transfer_params",
+    "ec_transfer_params",
+    "extra_args",
+    "vllm_xargs",
+    "features",
+    "prompt_embeds",
+    "data_parallel_rank",
+)
+"""Fields by which a body has an engine open an address, read tensors, or choose its process."""
+
+
+def refuse_untrusted(given: Mapping[str, Any]) -> None:
+    """``RefusedError`` for what only a router may ask of an engine; or to overtake others."""
+    for name in UNTRUSTED:
+        if given.get(name) is not None:
+            raise RefusedError(f"{name}: only for trusted keys", 403, path=name)
+    priority = given.get("priority")
+    if priority is not None and (type(priority) is not int or priority < 0):
+        raise RefusedError("priority: below 0 only for trusted keys", 403, path="priority")

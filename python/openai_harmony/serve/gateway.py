@@ -28,17 +28,25 @@ from openai_harmony.serve.answers import (
     side_by_side,
 )
 from openai_harmony.serve.bodies import Bodies, is_quick
+from openai_harmony.serve.configuration import Configuration
 from openai_harmony.serve.constraint import Constraint, constraint_of
-from openai_harmony.serve.engine_fields import OF_REQUESTS, OF_SAMPLING, engine_fields
+from openai_harmony.serve.engine_fields import (
+    OF_REQUESTS,
+    OF_SAMPLING,
+    engine_fields,
+    refuse_untrusted,
+)
 from openai_harmony.serve.engines import Engine, EngineError, SampleRequest, connect
 from openai_harmony.serve.engines.none import NoEngineError
 from openai_harmony.serve.journal import LOG, Journal, Record
+from openai_harmony.serve.keys import Key
 from openai_harmony.serve.limits import Limits
-from openai_harmony.serve.passed_on import limited
+from openai_harmony.serve.passed_on import Passed
 from openai_harmony.serve.refusals import (
     REFUSALS,
     RefusedError,
     api_of,
+    key_of,
     path_of,
     refusal,
     request_id,
@@ -63,12 +71,12 @@ class Call:
 
     api: Api
     """In whose form errors are."""
-    read: Callable[[Body], Turn]
-    """Makes a turn of the body."""
+    read: Callable[..., Turn]
+    """Makes a turn of the body, and of what :attr:`refer` has found."""
     early: Callable[[Body], Response | None] = lambda _: None
     """Answers a body that needs no engine."""
-    blocks: bool = False
-    """Whether ``read`` waits for something, and needs a thread."""
+    refer: Callable[[Body], Awaitable[dict[str, Any]]] | None = None
+    """Looks up what the body refers to."""
     shape: Shape | None = None
     """Changes each chunk, and the response."""
     keep: Callable[[Turn, Body], Keep | None] = lambda *_: None
@@ -97,9 +105,9 @@ Work = Callable[[Request, Record, AsyncExitStack], Awaitable[Response]]
 Made = TypeVar("Made")
 
 
-async def _worked(call: Call, is_large: bool, work: Callable[[], Made]) -> Made:
+async def _worked(is_large: bool, work: Callable[[], Made]) -> Made:
     """What the work for a body gives, made in a thread if that may take long."""
-    return await in_thread(work) if is_large or call.blocks else work()
+    return await in_thread(work) if is_large else work()
 
 
 def engine_of(settings: Settings) -> tuple[str, float, str | None]:
@@ -115,9 +123,10 @@ def connected(settings: Settings) -> Engine:
 class Gateway:
     """What the endpoints share: the engine, the settings, and how a request is answered."""
 
-    def __init__(self, engine: Engine, settings: Settings) -> None:
+    def __init__(self, engine: Engine, configuration: Configuration) -> None:
         """Before this engine."""
-        self.engine, self.settings = engine, settings
+        self.engine, self.settings = engine, configuration.settings
+        settings = self.settings
         self.encoding = load_harmony_encoding(HarmonyEncodingName.HARMONY_GPT_OSS)
         self.bodies = Bodies(settings)
         self._ending: Ending | None = None
@@ -126,14 +135,14 @@ class Gateway:
         """Whether the server ends once its running answers have ended."""
         contents = self.encoding if settings.log_contents else None
         self.journal = Journal(contents, Traces() if settings.traces else None)
-        places = settings.max_running, settings.max_waiting, settings.queue_timeout
-        self.limits = Limits(*places, self.journal.waiting)
+        self.limits = Limits(settings, self.journal.waiting)
 
-    def take(self, settings: Settings) -> None:
-        """Goes by these settings from now on; running answers keep the engine that they have."""
-        before, self.settings = self.settings, settings
-        self.limits.change(settings.max_running, settings.max_waiting, settings.queue_timeout)
-        self.bodies.settings = settings
+    def take(self, configuration: Configuration) -> None:
+        """Goes by this one from now on; running answers keep the engine that they have."""
+        before, self.settings = self.settings, configuration.settings
+        settings = self.settings
+        self.limits.change(settings, configuration.has_rivals)
+        self.bodies.change(settings, configuration.has_rivals)
         self.journal.contents = self.encoding if settings.log_contents else None
         if engine_of(before) != engine_of(settings):
             old, self.engine = self.engine, connected(settings)
@@ -150,6 +159,11 @@ class Gateway:
             self._ending = loop.create_future()
         return self._ending
 
+    def end(self) -> None:
+        """Running answers must end now."""
+        if not self.ending.done():
+            self.ending.set_result(None)
+
     @property
     def model(self) -> str:
         """The model's name in lists, and in answers to bodies that name none."""
@@ -165,9 +179,10 @@ class Gateway:
 
     async def recorded(self, request: Request, api: Api, work: Work) -> Response:
         """What the work answers, in the log and the metrics; errors in the form of the API."""
-        record = self.journal.begin(api, request.scope["path"], request.headers)
+        key, model = key_of(request.scope), self.model
+        record = self.journal.begin(api, request.scope["path"], request.headers, key, model)
         async with AsyncExitStack() as stack:
-            stack.callback(self.journal.end, record)
+            stack.callback(self.journal.end, record, model)
             try:
                 response = await work(request, record, stack)
             except (ClientGoneError, ClientDisconnect):
@@ -198,8 +213,11 @@ class Gateway:
             body, size = await self.bodies.read(request, held)
             if (made := call.early(body)) is not None:
                 return made
+            found = await call.refer(body) if call.refer else {}
             gone = await self._place(request, stack)
-            prepared = await self._prepared(call, body, size, self.journal.trace_headers(record))
+            is_large = not is_quick(body, size)
+            prepare = partial(self._prepare, call, body, found, record, is_large)
+            prepared = await _worked(is_large, prepare)
         record.prompt, record.stream = prepared.prompt, prepared.turn.stream
         if (error := prepared.too_long) is not None:
             if call.api != "responses" or not record.stream:
@@ -223,8 +241,9 @@ class Gateway:
         """Waits until the request may be answered; then what tells that its client has gone."""
         gone = watched(request.receive)
         stack.callback(gone.cancel)
-        await self.limits.take(gone, self.ending)
-        stack.callback(self.limits.release)
+        key = key_of(request.scope)
+        await self.limits.take(key, gone, self.ending)
+        stack.callback(self.limits.release, key)
         return gone
 
     async def _passed_on(self, request: Request, record: Record, stack: AsyncExitStack) -> Response:
@@ -236,8 +255,17 @@ class Gateway:
             body, _ = await self.bodies.read(request, held)
             gone = await self._place(request, stack)
             record.stream = body.flag("stream") is True
-            raw = await in_thread(limited, body, self.settings)
-            asking = ask(path_of(request.scope), raw, self.journal.trace_headers(record))
+            path = path_of(request.scope)
+            key, is_trusted = record.key, self._trusts(record.key)
+            limits = Passed(
+                tokens=self._most_tokens(key),
+                answers=self.settings.max_answers,
+                context=self.engine.context,
+                is_trusted=is_trusted,
+                prefix=f"{key.label}." if key.label and not is_trusted else "",
+            )
+            raw = await in_thread(limits.of, path, body, self.encoding)
+            asking = ask(path, raw, self.journal.trace_headers(record))
             limit = self.settings.request_timeout
             status, kind, parts = await until_gone(gone, asking, limit, self.ending)
         stack.push_async_callback(parts.aclose)
@@ -267,35 +295,47 @@ class Gateway:
         try:
             with ExitStack() as held:
                 body, size = await self.bodies.read(request, held)
-                prompt = await _worked(
-                    call, not is_quick(body, size), partial(self._count, call, body)
-                )
+                found = await call.refer(body) if call.refer else {}
+                count = partial(self._count, call, body, found)
+                prompt = await _worked(not is_quick(body, size), count)
             headers = {"request-id": request_id()} if call.api == "anthropic" else None
             return JSONResponse({**about, "input_tokens": prompt}, headers=headers)
         except REFUSALS as error:
             return await self.refuse(request, error)
 
-    async def _prepared(
-        self, call: Call, body: Body, size: int, headers: dict[str, str]
+    def _prepare(
+        self,
+        call: Call,
+        body: Body,
+        found: dict[str, Any],
+        record: Record,
+        is_large: bool,
     ) -> Prepared:
-        is_large = not is_quick(body, size)
-        return await _worked(call, is_large, partial(self._prepare, call, body, headers, is_large))
-
-    def _prepare(self, call: Call, body: Body, headers: dict[str, str], is_large: bool) -> Prepared:
-        turn = call.read(body)
+        turn = call.read(body, **found)
+        record.model = turn.model or record.model
         prompt = array("I")
-        most = self.settings.max_output_tokens, self.settings.max_answers
+        most = self._most_tokens(record.key), self.settings.max_answers
+        headers = self.journal.trace_headers(record)
         try:
             prompt = self._prompt(turn)
             grammar = constraint_of(turn)
             given = engine_fields(body, {**OF_SAMPLING, **OF_REQUESTS})
+            if not self._trusts(record.key):
+                refuse_untrusted(given)
             asked = requests(self.engine, turn, prompt, *most, grammar, given, headers)
         except PromptTooLongError as error:
             return Prepared(turn, prompt, None, [], is_large, error)
         return Prepared(turn, prompt, grammar, asked, is_large)
 
-    def _count(self, call: Call, body: Body) -> int:
-        return len(self._prompt(call.read(body)))
+    def _most_tokens(self, key: Key) -> int:
+        most = self.settings.max_output_tokens
+        return most if key.tokens is None else min(most, key.tokens)
+
+    def _trusts(self, key: Key) -> bool:
+        return key.trusted or self.settings.trust_clients
+
+    def _count(self, call: Call, body: Body, found: dict[str, Any]) -> int:
+        return len(self._prompt(call.read(body, **found)))
 
     def _prompt(self, turn: Turn) -> array[int]:
         # A list of the millions of tokens that a body may have would hold up other answers.

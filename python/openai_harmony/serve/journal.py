@@ -28,6 +28,7 @@ from openai_harmony.errors import HarmonyError
 from openai_harmony.grammar import Loosened
 from openai_harmony.interop.error_body import Api
 from openai_harmony.serve.answers import Answer
+from openai_harmony.serve.keys import ANONYMOUS, Key
 from openai_harmony.serve.refusals import request_id
 from openai_harmony.serve.traces import Traces
 
@@ -39,6 +40,10 @@ _MOST_NAMED = 1000
 RENDERING = ("render", "derender")
 """What ends the paths that ask no engine, and names them in the log and the metrics."""
 
+_MOST_MODEL = 128
+"""How much of a model's name is logged: clients may send any."""
+_CONTROLS = {code: f"\\u{code:04x}" for code in range(0x7F, 0xA0)}
+"""Characters that terminals obey, and JSON need not escape."""
 _WRITER = json.JSONEncoder(ensure_ascii=False)
 _SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
 
@@ -49,6 +54,9 @@ class Record:
 
     api: Api
     path: str
+    key: Key = ANONYMOUS
+    model: str = ""
+    """The model that was asked for, or that there is."""
     id: str = field(default_factory=request_id)
     began: float = field(default_factory=time.perf_counter)
     first_token: float | None = None
@@ -81,6 +89,8 @@ class Record:
             "request": self.id,
             "api": self.api if (last := self.path.rpartition("/")[2]) not in RENDERING else last,
             "path": self.path,
+            "key": self.key.label,
+            "model": self.model[:_MOST_MODEL],
             "status": self.status,
             "stream": self.stream,
             "seconds": round(time.perf_counter() - self.began, 4),
@@ -127,10 +137,14 @@ class Journal:
         self._several = "PROMETHEUS_MULTIPROC_DIR" in os.environ
         self._registry = own = CollectorRegistry()
         self._requests = Counter(
-            "harmony_requests", "Requests by API and status", ["api", "status"], registry=own
+            "harmony_requests",
+            "Requests by API, status and key",
+            ["api", "status", "key"],
+            registry=own,
         )
-        self._prompt = Counter("harmony_prompt_tokens", "Tokens of prompts", registry=own)
-        self._sampled = Counter("harmony_completion_tokens", "Sampled tokens", registry=own)
+        whose = ["key", "model"]
+        self._prompt = Counter("harmony_prompt_tokens", "Tokens of prompts", whose, registry=own)
+        self._sampled = Counter("harmony_completion_tokens", "Sampled tokens", whose, registry=own)
         self._repairs = Counter(
             "harmony_repairs", "Repairs of the model's output", ["kind"], registry=own
         )
@@ -165,10 +179,12 @@ class Journal:
         """How many requests wait in the queue."""
         self._waiting.set(count)
 
-    def begin(self, api: Api, path: str, headers: Mapping[str, str]) -> Record:
-        """A request has arrived."""
+    def begin(
+        self, api: Api, path: str, headers: Mapping[str, str], key: Key, model: str
+    ) -> Record:
+        """A request with this key has arrived, for this model unless it names one."""
         self._running.inc()
-        record = Record(api, path)
+        record = Record(api, path, key, model)
         self._running_records[record.id] = record
         if self._traces is not None:
             record.span = self._traces.begin(path, headers)
@@ -191,14 +207,15 @@ class Journal:
         if self._traces is not None:
             self._traces.flush()
 
-    def end(self, record: Record) -> None:
-        """A request has ended."""
+    def end(self, record: Record, model: str) -> None:
+        """A request has ended, which this model has answered."""
         self._running.dec()
         del self._running_records[record.id]
         fields = record.fields(self.contents)
-        self._requests.labels(fields["api"], str(record.status)).inc()
-        self._prompt.inc(fields["prompt_tokens"])
-        self._sampled.inc(fields["completion_tokens"])
+        key = record.key.label
+        self._requests.labels(fields["api"], str(record.status), key).inc()
+        self._prompt.labels(key, model).inc(fields["prompt_tokens"])
+        self._sampled.labels(key, model).inc(fields["completion_tokens"])
         self._seconds.observe(fields["seconds"])
         if record.first_token is not None:
             self._first.observe(record.first_token)
@@ -297,7 +314,8 @@ class Lines(logging.Formatter):
         }
         if record.exc_info:
             made["trace"] = self.formatException(record.exc_info)
-        return _WRITER.encode(made)
+        line = _WRITER.encode(made)
+        return line if line.isascii() else line.translate(_CONTROLS)
 
 
 def log_to_stderr() -> None:

@@ -1,4 +1,4 @@
-"""How many requests are answered at a time, and how many wait."""
+"""What requests share: how much is in use at a time, and how much of it one key may have."""
 
 from __future__ import annotations
 
@@ -6,31 +6,77 @@ import asyncio
 from collections import deque
 from collections.abc import Callable
 
+from openai_harmony.serve.keys import Key
 from openai_harmony.serve.refusals import RefusedError
+from openai_harmony.serve.settings import Settings
 from openai_harmony.serve.streaming import ClientGoneError, Ending, TooSlowError
+
+_TIMES = 3
+
+
+class Share:
+    """Something of which a limited amount is in use at a time.
+
+    Where there are several keys, none gets all of it: with what it takes, a key has at most three
+    times what then stays free. One key alone gets three quarters, two get three sevenths each, and
+    there is always some left for another.
+    """
+
+    def __init__(self, most: int) -> None:
+        """With its limit."""
+        self.most, self.is_fair = most, False
+        self.used = 0
+        self._of: dict[str, int] = {}
+
+    def has_room(self, key: Key, amount: int = 1, own_most: int | None = None) -> bool:
+        """Whether a key may take an amount, of which it has a limit of its own or none."""
+        own, left = self._of.get(key.owner, 0), self.most - self.used - amount
+        if left < 0 or (own_most is not None and own + amount > own_most):
+            return False
+        return own == 0 or not self.is_fair or own + amount <= _TIMES * left
+
+    def take(self, key: Key, amount: int = 1) -> None:
+        """An amount is in use."""
+        self.used += amount
+        self._of[key.owner] = self._of.get(key.owner, 0) + amount
+
+    def give(self, key: Key, amount: int = 1) -> None:
+        """It is no longer."""
+        self.used -= amount
+        self._of[key.owner] -= amount
+        if not self._of[key.owner]:
+            del self._of[key.owner]
 
 
 class Limits:
     """Places for requests: a number of them at a time, a number that wait, each for some time."""
 
-    def __init__(
-        self, running: int, waiting: int, timeout: float, count: Callable[[int], object]
-    ) -> None:
-        """With ``timeout`` in seconds; ``count`` gets how many wait, whenever that changes."""
-        self._most, self._most_waiting, self._timeout = running, waiting, timeout
-        self._queue: deque[asyncio.Future[None]] = deque()
+    def __init__(self, settings: Settings, count: Callable[[int], object]) -> None:
+        """Of these settings; ``count`` gets how many wait, whenever that changes."""
+        self.places, self.queue = Share(settings.max_running), Share(settings.max_waiting)
+        self._timeout = settings.queue_timeout
+        self._queues: dict[str, deque[tuple[Key, asyncio.Future[None]]]] = {}
+        """Those of each key that wait; the key whose turn is next comes first."""
         self._count = count
-        self.waiting = 0
-        """How many wait."""
-        self.running = 0
-        """How many are answered."""
 
-    def change(self, running: int, waiting: int, timeout: float) -> None:
+    @property
+    def running(self) -> int:
+        """How many are answered."""
+        return self.places.used
+
+    @property
+    def waiting(self) -> int:
+        """How many wait."""
+        return self.queue.used
+
+    def change(self, settings: Settings, is_fair: bool) -> None:
         """Other limits from now on; requests that have a place keep it."""
-        self._most, self._most_waiting, self._timeout = running, waiting, timeout
+        self.places.most, self.queue.most = settings.max_running, settings.max_waiting
+        self.places.is_fair = self.queue.is_fair = is_fair
+        self._timeout = settings.queue_timeout
         self._give()
 
-    async def take(self, gone: asyncio.Future[None], ending: Ending) -> None:
+    async def take(self, key: Key, gone: asyncio.Future[None], ending: Ending) -> None:
         """Waits for a place, which has to be given back by :meth:`release`.
 
         Raises:
@@ -38,26 +84,28 @@ class Limits:
             ClientGoneError: The client left the queue.
             TooSlowError: The server ends.
         """
-        if self.running < self._most:
-            self.running += 1
+        if self.places.has_room(key, 1, key.running):
+            self.places.take(key)
             return
         after = max(1, round(min(self._timeout, 10)))
-        if self.waiting >= self._most_waiting:
+        if not self.queue.has_room(key, 1, key.waiting):
             raise RefusedError("the server is busy; ask again later", 429, retry_after=after)
         place = asyncio.get_running_loop().create_future()
-        self._queue.append(place)
-        self._wait(1)
+        self._queues.setdefault(key.owner, deque()).append((key, place))
+        self.queue.take(key)
+        self._count(self.waiting)
         try:
             waited = (place, gone, ending)
             await asyncio.wait(waited, timeout=self._timeout, return_when=asyncio.FIRST_COMPLETED)
         except asyncio.CancelledError:
-            self._leave(place)
+            self._leave(key, place)
             raise
         finally:
-            self._wait(-1)
+            self.queue.give(key)
+            self._count(self.waiting)
         if place.done():
             return
-        self._leave(place)
+        self._leave(key, place)
         if gone.done():
             raise ClientGoneError
         if ending.done():
@@ -68,22 +116,33 @@ class Limits:
             retry_after=after,
         )
 
-    def release(self) -> None:
+    def release(self, key: Key) -> None:
         """Gives a place back, to the next request that waits."""
-        self.running -= 1
+        self.places.give(key)
         self._give()
 
-    def _wait(self, more: int) -> None:
-        self.waiting += more
-        self._count(self.waiting)
-
     def _give(self) -> None:
-        while self._queue and self.running < self._most:
-            self.running += 1
-            self._queue.popleft().set_result(None)
+        """Gives free places to each key in turn, to its oldest request first."""
+        is_given = True
+        while is_given:
+            is_given = False
+            for owner, queue in list(self._queues.items()):
+                key, place = queue[0]
+                if self.places.has_room(key, 1, key.running):
+                    self.places.take(key)
+                    self._remove(owner, (key, place))
+                    place.set_result(None)
+                    is_given = True
 
-    def _leave(self, place: asyncio.Future[None]) -> None:
+    def _remove(self, owner: str, waits: tuple[Key, asyncio.Future[None]]) -> None:
+        """Takes a request out of the queue of its key, which is the last one to be asked again."""
+        queue = self._queues.pop(owner)
+        queue.remove(waits)
+        if queue:
+            self._queues[owner] = queue
+
+    def _leave(self, key: Key, place: asyncio.Future[None]) -> None:
         if place.done():  # it was given at the same moment
-            self.release()
+            self.release(key)
         else:
-            self._queue.remove(place)
+            self._remove(key.owner, (key, place))

@@ -10,6 +10,7 @@ from starlette.types import Scope
 from openai_harmony.errors import HarmonyError, InvalidRequestError
 from openai_harmony.interop.error_body import Api, error_body
 from openai_harmony.serve.engines.engine import EngineError
+from openai_harmony.serve.keys import Key
 
 
 class RefusedError(Exception):
@@ -51,6 +52,12 @@ def refusal(api: Api, error: Exception) -> JSONResponse:
 def request_id() -> str:
     """The id of a request, which Anthropic's clients show with an error."""
     return f"req_{secrets.token_hex(16)}"
+
+
+def key_of(scope: Scope) -> Key:
+    """The API key of a request that was let in."""
+    key: Key = scope["state"]["key"]
+    return key
 
 
 def path_of(scope: Scope) -> str:

@@ -7,21 +7,20 @@ import math
 import os
 import signal
 import socket
+import stat
 import sys
 import tempfile
-import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
-from functools import partial
+from collections.abc import Callable
+from contextlib import suppress
+from multiprocessing.connection import Connection as Pipe
 from pathlib import Path
 from typing import Any
 
 import uvicorn
-from starlette.applications import Starlette
 
 from openai_harmony.serve.application import application, open_store, take
 from openai_harmony.serve.configuration import Configuration, Source
-from openai_harmony.serve.connections import Connection, OutOfDescriptors, limit
+from openai_harmony.serve.connections import Connections, OutOfDescriptors
 from openai_harmony.serve.engines import EngineError
 from openai_harmony.serve.engines.none import NoEngine
 from openai_harmony.serve.gateway import connected
@@ -29,16 +28,13 @@ from openai_harmony.serve.journal import LOG, forget_the_dead, log_to_stderr
 from openai_harmony.serve.settings import Settings
 from openai_harmony.serve.store import StoreError
 from openai_harmony.serve.traces import export_traces
-from openai_harmony.serve.workers import Workers, end_after_parent, take_hup
+from openai_harmony.serve.workers import Workers, follow
 
 _DRAIN_SECONDS = 5.0
 """So often a server that ends says what it waits for."""
 _MOST_NAMED = 5
 """How many of the requests that it waits for are named."""
-_CONFIGURATION = "HARMONY_SERVE_CONFIGURATION"
-"""The environment variable that names the file by which worker processes get the configuration."""
-Again = Callable[[], tuple["Configuration | None", float]]
-"""What reads the configuration again, and when it counts."""
+_BACKLOG = 2048
 
 
 def run(source: Callable[[], Settings], say: Callable[[str], object]) -> bool:
@@ -61,51 +57,129 @@ def run(source: Callable[[], Settings], say: Callable[[str], object]) -> bool:
     """
     configuration = Configuration.of(source())
     settings = configuration.settings
-    options: dict[str, Any] = {
-        "http": Connection,
-        # Where a package for websockets is installed, uvicorn would answer requests to upgrade.
-        "ws": "none",
-        # uvloop would close new connections without a word where no file can be opened.
-        "loop": "asyncio",
-        "log_config": None,
-        "access_log": False,
-        "server_header": False,
-        # Nothing here asks for a client's address.
-        "proxy_headers": False,
-        "timeout_keep_alive": 65,
-        # Until then every answer has ended by itself, or by `_drained`.
-        "timeout_graceful_shutdown": round(settings.drain_timeout) + 5,
-    }
     with _listening(settings) as listening:
-        host, port = listening.getsockname()[:2]
+        port = 0 if settings.uds else listening.getsockname()[1]
         lines = greeting(settings, port, bool(configuration.keys))
         again = Source(configuration, source)
         if settings.workers == 1:
+            server = Server(configuration)
+            for line in lines:
+                say(line)
+            server.read_again = again.again
+            return server.serves(listening)
+        # What makes no sense to one process is found here: it would end each, again and again.
+        _try_out(settings)
+        for line in lines:
+            say(line)
+        with tempfile.TemporaryDirectory(prefix="harmony-serve-") as folder:
+            os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
             log_to_stderr()
-            app = _running(configuration, lambda: (again.again(), 0.0))
-            _say(say, lines)
-            server = uvicorn.Server(uvicorn.Config(app, **options))
-            # uvicorn ends well, and then raises the signal that ended it once more.
-            for number in (signal.SIGTERM, signal.SIGINT):
-                signal.signal(number, lambda *_: sys.exit(0))
-            server.run(sockets=[listening])
-            return server.started
-    # What makes no sense to one process is found here: it would end each of them, again and again.
-    _try_out(settings)
-    # uvicorn's processes share a socket that it makes itself.
-    _say(say, lines)
-    # Five seconds are too few for a worker that starts on a busy machine.
-    options["timeout_worker_healthcheck"] = 20
-    shared = {"workers": settings.workers, "factory": True, "host": host, "port": port}
-    with tempfile.TemporaryDirectory(prefix="harmony-serve-") as folder:
-        os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
-        file = Path(folder) / "configuration.json"
-        os.environ[_CONFIGURATION] = str(file)
-        configuration.write(file, 0.0)
-        config = uvicorn.Config("openai_harmony.serve.run:worker", **shared, **options)
-        log_to_stderr()
-        Workers(config, [config.bind_socket()], again, file).run()
+            asyncio.run(Workers(work, again, listening).run())
     return True
+
+
+def work(configuration: Configuration, listening: socket.socket, parent: Pipe) -> None:
+    """What a worker process does."""
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # its parent reads the configuration
+    forget_the_dead()
+    server = Server(configuration)
+    server.parent = parent
+    sys.exit(not server.serves(listening))
+
+
+class Server(uvicorn.Server):
+    """A process that serves, and ends without a lost answer.
+
+    After ``SIGTERM`` it takes requests for ``shutdown_delay`` seconds, in which balancers learn of
+    it by ``/ready``. Then it takes no more, and running answers have ``drain_timeout`` seconds.
+    """
+
+    read_again: Callable[[], Configuration | None] | None = None
+    """What `SIGHUP` calls."""
+    parent: Pipe | None = None
+    """By which a worker gets each new configuration."""
+
+    def __init__(self, configuration: Configuration) -> None:
+        log_to_stderr()
+        self._settings = settings = configuration.settings
+        self._connections = Connections(settings, _allow_open_files(settings))
+        if settings.traces:
+            export_traces()
+        self._app = application(None, configuration)
+        self._gateway = self._app.state.gateway
+        config = uvicorn.Config(
+            self._app,
+            http=self._connections,  # type: ignore[arg-type]
+            # Where a package for websockets is installed, uvicorn would answer requests to upgrade.
+            ws="none",
+            # uvloop would close new connections without a word where no file can be opened.
+            loop="asyncio",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            # Nothing here asks for a client's address.
+            proxy_headers=False,
+            backlog=_BACKLOG,
+            timeout_keep_alive=65,
+            # Until then every answer has ended by itself, or by :meth:`_drain`.
+            timeout_graceful_shutdown=round(settings.drain_timeout) + 5,
+            ssl_certfile=settings.ssl_certfile,
+            ssl_keyfile=settings.ssl_keyfile,
+        )
+        super().__init__(config)
+
+    def serves(self, listening: socket.socket) -> bool:
+        """Serves on a socket until it is ended; whether it could start."""
+        # uvicorn ends well, and then raises the signal that ended it once more.
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: sys.exit(0))
+        self.run(sockets=[listening])
+        return self.started
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begins; uvicorn calls it."""
+        self._loop = asyncio.get_running_loop()
+        self._loop.set_exception_handler(OutOfDescriptors())
+        if self.parent is not None:
+            follow(self.parent, self._take)
+        elif self.read_again is not None and hasattr(signal, "SIGHUP"):
+            self._loop.add_signal_handler(signal.SIGHUP, self._hung_up)
+        await super().startup(sockets)
+
+    def _hung_up(self) -> None:
+        if self.read_again is not None and (found := self.read_again()) is not None:
+            self._take(found)
+
+    def _take(self, configuration: Configuration) -> None:
+        take(self._app, configuration)
+        settings = configuration.settings
+        self._connections.change(settings, _allow_open_files(settings))
+
+    def handle_exit(self, sig: int, frame: Any) -> None:
+        """Ends, or says so at first; uvicorn has it called by signals."""
+        is_first, self._gateway.is_draining = not self._gateway.is_draining, True
+        self._connections.is_draining = True
+        if not (is_first and sig == signal.SIGTERM and self._settings.shutdown_delay):
+            super().handle_exit(sig, frame)
+            return
+        delay, end = self._settings.shutdown_delay, super().handle_exit
+        self._loop.call_soon_threadsafe(self._loop.call_later, delay, end, sig, frame)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Takes no more requests, and ends those that run; uvicorn calls it."""
+        end = self._loop.call_later(self._settings.drain_timeout, self._gateway.end)
+        saying = self._loop.create_task(self._say_what_is_left())
+        await super().shutdown(sockets)
+        end.cancel()
+        saying.cancel()
+
+    async def _say_what_is_left(self) -> None:
+        while running := self._gateway.journal.running():
+            about = {"oldest": running[:_MOST_NAMED]}
+            LOG.warning(
+                "the server ends: waiting for %d requests", len(running), extra={"fields": about}
+            )
+            await asyncio.sleep(_DRAIN_SECONDS)
 
 
 def _try_out(settings: Settings) -> None:
@@ -136,92 +210,22 @@ def _allow_open_files(settings: Settings) -> float:
     return math.inf if soft == resource.RLIM_INFINITY else soft
 
 
-def _say(say: Callable[[str], object], lines: list[str]) -> None:
-    for line in lines:
-        say(line)
-
-
-def worker() -> Starlette:
-    """The application of a worker process."""
-    log_to_stderr()
-    end_after_parent()
-    forget_the_dead()
-    file = Path(os.environ[_CONFIGURATION])
-    configuration, _ = Configuration.read(file)
-    return _running(configuration, lambda: Configuration.read(file))
-
-
-def _running(configuration: Configuration, again: Again) -> Starlette:
-    """The application of a process: it goes by another configuration after each `SIGHUP`.
-
-    And it ends running answers well when the process ends and their time is up: uvicorn takes
-    signals itself, and at the end cancels what still runs, of which no client would get a last
-    event.
-    """
-    settings = configuration.settings
-    limit(settings, _allow_open_files(settings))
-    if settings.traces:
-        export_traces()
-    app = application(None, configuration)
-    inner: Any = app.router.lifespan_context
-    gateway = app.state.gateway
-
-    def drain(loop: asyncio.AbstractEventLoop) -> None:
-        if not gateway.is_draining:
-            gateway.is_draining = True
-            loop.call_later(settings.drain_timeout, gateway.ending.set_result, None)
-            say_what_is_left(loop)
-
-    def say_what_is_left(loop: asyncio.AbstractEventLoop) -> None:
-        if running := gateway.journal.running():
-            text = "the server ends: waiting for %d requests"
-            about = {"oldest": running[:_MOST_NAMED]}
-            LOG.warning(text, len(running), extra={"fields": about})
-            loop.call_later(_DRAIN_SECONDS, say_what_is_left, loop)
-
-    def read_again(loop: asyncio.AbstractEventLoop) -> None:
-        found, at = again()
-        if found is not None:
-            loop.call_later(max(at - time.monotonic(), 0.0), change, found)
-
-    def change(found: Configuration) -> None:
-        take(app, found)
-        limit(found.settings, _allow_open_files(found.settings))
-
-    @asynccontextmanager
-    async def lifespan(app: Starlette) -> AsyncIterator[Any]:
-        loop = asyncio.get_running_loop()
-        loop.set_exception_handler(OutOfDescriptors())
-
-        def chained(number: int, before: Any) -> None:
-            def handle(number: int, frame: Any) -> None:
-                loop.call_soon_threadsafe(drain, loop)
-                before(number, frame)
-
-            signal.signal(number, handle)
-
-        take_hup(loop, partial(read_again, loop))
-        for number in (signal.SIGTERM, signal.SIGINT):
-            if callable(before := signal.getsignal(number)):
-                chained(number, before)
-        async with inner(app) as state:
-            yield state
-
-    app.router.lifespan_context = lifespan
-    return app
-
-
 def greeting(settings: Settings, port: int, keys: bool) -> list[str]:
     """Where it is, and how to try it."""
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
-    address = f"http://{'127.0.0.1' if host in ('0.0.0.0', '[::]') else host}:{port}"
+    host = "127.0.0.1" if host in ("0.0.0.0", "[::]") else host
+    scheme = "https" if settings.ssl_certfile else "http"
+    address = f"{scheme}://localhost" if settings.uds else f"{scheme}://{host}:{port}"
+    at, option = (
+        (f" at {settings.uds}", f"--unix-socket {settings.uds} ") if settings.uds else ("", "")
+    )
     header = ' -H "Authorization: Bearer $KEY"' if keys else ""
     place, path = f"in front of {settings.engine}", "/v1/chat/completions"
     if settings.engine.partition("=")[0] == "none":
         place, path = "without an engine, to render only", f"{path}/render"
     return [
-        f"harmony serve: {address} {place}",
-        f"try it: curl {address}{path} -H 'Content-Type: application/json'{header} "
+        f"harmony serve: {address}{at} {place}",
+        f"try it: curl {option}{address}{path} -H 'Content-Type: application/json'{header} "
         '-d \'{"messages": [{"role": "user", "content": "Hello"}]}\'',
     ]
 
@@ -232,15 +236,28 @@ def check(settings: Settings) -> list[tuple[bool, str]]:
     ``ValueError`` and ``OSError`` as of :func:`run`.
     """
     keys = Configuration.of(settings).keys
+    said = f"API keys: {len(keys)}" if keys else "no API keys: anyone who can connect can use it"
     return [
         _checked_address(settings),
-        (
-            True,
-            f"API keys: {len(keys)}" if keys else "no API keys: anyone who can connect can use it",
-        ),
+        (True, said),
+        (True, _limits(settings)),
         _checked_store(settings),
         asyncio.run(_checked_engine(settings)),
     ]
+
+
+def _limits(settings: Settings) -> str:
+    """Those of all processes together, and of each."""
+    count = settings.workers
+    named = {
+        "running": settings.max_running,
+        "waiting": settings.max_waiting,
+        "bytes of large bodies": settings.max_bodies,
+    }
+    each = f"{count} workers with " if count > 1 else ""
+    sums = ", ".join(f"{most * count:,} {name}" for name, most in named.items())
+    parts = ", ".join(f"{most:,}" for most in named.values())
+    return f"at most {sums}" + (f": {each}{parts} each" if each else "")
 
 
 def _checked_address(settings: Settings) -> tuple[bool, str]:
@@ -248,7 +265,7 @@ def _checked_address(settings: Settings) -> tuple[bool, str]:
         _listening(settings).close()
     except OSError as error:
         return False, str(error)
-    return True, f"listens on {settings.host}, port {settings.port}"
+    return True, f"listens on {settings.uds or f'{settings.host}, port {settings.port}'}"
 
 
 def _checked_store(settings: Settings) -> tuple[bool, str]:
@@ -279,13 +296,30 @@ async def _checked_engine(settings: Settings) -> tuple[bool, str]:
 
 
 def _listening(settings: Settings) -> socket.socket:
+    at: Any = (settings.host, settings.port)
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    if settings.uds:
+        family, at = socket.AF_UNIX, settings.uds
     found = socket.socket(family)
     try:
-        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        found.bind((settings.host, settings.port))
-        found.listen(2048)
+        if settings.uds is None:
+            found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        else:
+            _remove_dead(Path(settings.uds))
+        found.bind(at)
+        found.listen(_BACKLOG)
     except OSError as error:
         found.close()
-        raise OSError(f"{settings.host}, port {settings.port}: {error}") from error
+        place = settings.uds or f"{settings.host}, port {settings.port}"
+        raise OSError(f"{place}: {error}") from error
     return found
+
+
+def _remove_dead(path: Path) -> None:
+    """Removes the socket of a server that has ended."""
+    with socket.socket(socket.AF_UNIX) as asking:
+        if path.exists() and stat.S_ISSOCK(path.stat().st_mode):
+            with suppress(ConnectionRefusedError):
+                asking.connect(str(path))
+                return
+            path.unlink()

@@ -6,22 +6,28 @@ stored half. Each response belongs to the API key that asked for it.
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
 import random
 import re
+import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from functools import partial
 from typing import Any, TypeVar
 
 import sqlalchemy as sql
-from sqlalchemy.dialects.mysql import LONGTEXT
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 
 from openai_harmony.interop import Body
+from openai_harmony.serve.keys import Key
+from openai_harmony.serve.limits import Share
 from openai_harmony.serve.refusals import RefusedError
 from openai_harmony.serve.store_file import StoreFile
+from openai_harmony.serve.threads import Threads
 
 Item = dict[str, Any]
 Made = TypeVar("Made")
@@ -41,10 +47,13 @@ _PURGE_SECONDS = 60.0
 _DELETED_AT_A_TIME = 500
 _USED_SECONDS = 3600.0
 """So exactly it is known when a response was used last, at most."""
-_ATTEMPTS = 4
+_THREADS = 8
+_MOST_ASKED = 512
+"""So many questions may wait for an answer; answers that are complete are stored all the same."""
+_TRIED_BYTES = 2**16
+"""What is written to see whether an answer could be stored: more than most answers have."""
 
 _TABLES = sql.MetaData()
-_JSON = sql.Text().with_variant(LONGTEXT(), "mysql", "mariadb")
 _RESPONSES = sql.Table(
     "harmony_responses",
     _TABLES,
@@ -52,8 +61,8 @@ _RESPONSES = sql.Table(
     sql.Column("owner", sql.String(64), nullable=False),
     sql.Column("used", sql.Double, nullable=False, index=True),
     sql.Column("previous", sql.String(_MOST_ID)),
-    sql.Column("input", _JSON, nullable=False),
-    sql.Column("response", _JSON, nullable=False),
+    sql.Column("input", sql.Text, nullable=False),
+    sql.Column("response", sql.Text, nullable=False),
 )
 _ITEMS = sql.Table(
     "harmony_items",
@@ -61,7 +70,7 @@ _ITEMS = sql.Table(
     sql.Column("response", sql.String(_MOST_ID), primary_key=True),
     sql.Column("position", sql.Integer, primary_key=True),
     sql.Column("id", sql.String(_MOST_ID), nullable=False, index=True),
-    sql.Column("item", _JSON, nullable=False),
+    sql.Column("item", sql.Text, nullable=False),
 )
 
 
@@ -77,14 +86,15 @@ class StoreError(RefusedError):
 
 
 class Store:
-    """Responses by their ids. Its functions block: call them in a thread."""
+    """Responses by their ids. Its functions block, but for :meth:`ask`, which calls the others."""
 
-    def __init__(self, url: str, days: float) -> None:
+    def __init__(self, url: str, days: float, seconds: float = 5.0) -> None:
         """Opens the database, and makes its tables if there are none.
 
         Args:
             url: A SQLAlchemy URL, or the path of a SQLite file.
             days: So long after its last use a response is kept.
+            seconds: So long an answer of the database may take.
 
         Raises:
             ValueError: No such URL.
@@ -96,15 +106,22 @@ class Store:
         is_sqlite = address.startswith("sqlite")
         self._file = StoreFile.of(address) if is_sqlite else None
         try:
-            self._engine = sql.create_engine(address, pool_pre_ping=True)
+            self._engine = sql.create_engine(
+                address,
+                pool_pre_ping=True,
+                pool_size=_THREADS,
+                connect_args={"timeout": seconds} if is_sqlite else {},
+            )
         except (ArgumentError, NoSuchModuleError, ModuleNotFoundError) as error:
             raise ValueError(f"store: {error}") from None
         if self._file is not None:
             self._file.make()
         if is_sqlite:
             sql.event.listen(self._engine, "connect", _set_up)
-        self._seconds = days * _DAY
+        self._seconds, self._deadline = days * _DAY, seconds
         self._purged = 0.0
+        self._threads, self.share = Threads(_THREADS), Share(_MOST_ASKED)
+        self._tried = threading.local()
         with _errors():
             try:
                 _TABLES.create_all(self._engine)
@@ -113,15 +130,59 @@ class Store:
         if self._file is not None:
             self._file.opened()
 
+    async def ask(self, key: Key | None, work: Callable[..., Made], *given: Any) -> Made:
+        """What one of the other functions returns, in a thread of the store's.
+
+        ``StoreError`` if it takes too long, or the questions of this key are too many; without a
+        key they never are.
+        """
+        if key is not None and not self.share.has_room(key):
+            raise StoreError(OSError(f"{self.share.used} questions wait"))
+        with ExitStack() as stack:
+            if key is not None:
+                self.share.take(key)
+                stack.callback(self.share.give, key)
+            try:
+                return await self._threads.run(self._deadline, partial(work, *given))
+            except asyncio.TimeoutError:
+                raise StoreError(OSError(f"no answer within {self._deadline:g} s")) from None
+
     def check(self) -> None:
-        """``StoreError`` if nothing can be stored now. Costs a look at the file, or a question."""
+        """``StoreError`` if nothing can be stored now, which is tried by a write."""
         try:
             if self._file is not None:
                 self._file.check()
         except OSError as error:
             raise StoreError(error) from error
-        with _errors(), self._engine.connect() as connection:
-            connection.execute(sql.select(_RESPONSES.c.id).limit(1)).all()
+        if not hasattr(self._tried, "id"):
+            self._tried.id = f"tried_{uuid.uuid4().hex}"
+        # Of nobody, and too old to be found: whatever is left of it is purged.
+        row = {"id": self._tried.id, "owner": "", "used": 0.0, "response": ""}
+        row["input"] = os.urandom(_TRIED_BYTES // 2).hex()
+
+        def write(connection: sql.Connection) -> None:
+            connection.execute(_RESPONSES.delete().where(_RESPONSES.c.id == self._tried.id))
+            connection.execute(_RESPONSES.insert(), row)
+
+        self._write(write)
+
+    def referred(
+        self, owner: str, body: Body, keeps: bool
+    ) -> tuple[Body | None, dict[str, Body | None]]:
+        """What a body refers to: what was said before it, and items by their ids.
+
+        ``StoreError`` if its answer is to be kept and cannot be, ``RefusedError`` as of
+        :meth:`history`.
+        """
+        if keeps:
+            self.check()
+        history, items = None, body.items("input")
+        if (previous := body.text("previous_response_id")) is not None:
+            history = self.history(owner, previous)
+            items += Body(b'{"input":%b}' % (history.json() or b"")).items("input")
+        references = (identity for identity, kind, _ in items if kind == "item_reference")
+        found = {identity: self.item(owner, identity) for identity in references if identity}
+        return history, found
 
     def keep(self, owner: str, body: Body, response: bytes) -> None:
         """Stores a response, as JSON, with what was asked."""
@@ -253,6 +314,7 @@ class Store:
 
     def close(self) -> None:
         """Closes the connections."""
+        self._threads.end()
         self._engine.dispose()
 
     def _living(self, owner: str) -> sql.ColumnElement[bool]:
@@ -282,16 +344,17 @@ class Store:
         self._write(lambda connection: _delete(connection, old))
 
     def _write(self, work: Callable[[sql.Connection], Made]) -> Made:
-        """Does work in a transaction, and again where that helps."""
-        for attempt in range(_ATTEMPTS):
+        """Does work in a transaction, and again as long as that helps and there is time."""
+        end, pause = time.monotonic() + self._deadline, 0.01
+        while True:
             try:
                 with self._engine.begin() as connection:
                     return work(connection)
             except SQLAlchemyError as error:
-                if attempt + 1 == _ATTEMPTS or not _may_pass(error):
+                if time.monotonic() + pause > end or not _may_pass(error):
                     raise StoreError(error) from error
-                time.sleep(random.uniform(0.01, 0.05) * 2**attempt)
-        raise AssertionError
+                time.sleep(random.uniform(1, 5) * pause)
+                pause *= 2
 
 
 def _may_pass(error: SQLAlchemyError) -> bool:

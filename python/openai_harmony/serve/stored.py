@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from typing import Any
 
@@ -14,9 +15,9 @@ from openai_harmony.interop.turn import Turn
 from openai_harmony.serve.answers import Keep
 from openai_harmony.serve.gateway import Call, Gateway
 from openai_harmony.serve.journal import LOG
-from openai_harmony.serve.refusals import RefusedError
+from openai_harmony.serve.keys import Key
+from openai_harmony.serve.refusals import RefusedError, key_of
 from openai_harmony.serve.store import Store, StoreError
-from openai_harmony.serve.threads import in_thread
 
 _NO_STORE = "this server stores no responses; the setting is store, as --store responses.sqlite"
 _NOT_STORED = {
@@ -44,9 +45,9 @@ class StoredResponses:
         return await self._gateway.counted(request, self._call(request), about)
 
     def _call(self, request: Request) -> Call:
-        owner = request.scope["state"]["owner"]
-        blocks, keep = self._store is not None, partial(self._keep, owner)
-        return Call("responses", partial(self._read, owner), blocks=blocks, keep=keep)
+        key = key_of(request.scope)
+        keep = partial(self._keep, key.owner)
+        return Call("responses", self._read, refer=partial(self._referred, key), keep=keep)
 
     async def retrieve(self, request: Request) -> Response:
         """``GET /v1/responses/ID``."""
@@ -68,8 +69,8 @@ class StoredResponses:
         try:
             if self._store is None:
                 raise RefusedError(f"no response {identity!r}: {_NO_STORE}", 404)
-            owner = request.scope["state"]["owner"]
-            found = await in_thread(getattr(self._store, name), owner, identity)
+            key, asked = key_of(request.scope), getattr(self._store, name)
+            found = await self._store.ask(key, asked, key.owner, identity)
             if found is None or found is False:
                 raise RefusedError(f"no response {identity!r} is stored", 404)
             if name == "delete":
@@ -82,16 +83,23 @@ class StoredResponses:
                 LOG.error("%s: %s", error, error.reason)
             return await self._gateway.refuse(request, error)
 
-    def _read(self, owner: str, body: Body) -> Turn:
-        """A turn, with what was said before."""
+    async def _referred(self, key: Key, body: Body) -> dict[str, Any]:
+        """What reading a body takes of the store, which is asked before anything is sampled."""
         store = self._store
-        options: dict[str, Any] = {**self._gateway.settings.reading, "stores": store is not None}
-        if store is not None:
-            options["resolve"] = partial(store.item, owner)
-            options["previous"] = partial(store.history, owner)
-        turn = responses.read(body, **options)
-        if store is not None and turn.store:
-            store.check()  # before anything is sampled
+        if store is None:
+            return {"stores": False}
+        keeps = body.flag("store") is not False
+        refers = body.kind("previous_response_id") is not None or any(
+            kind == "item_reference" for _, kind, _ in body.items("input")
+        )
+        if not (keeps or refers):
+            return {"stores": True}
+        previous, items = await store.ask(key, store.referred, key.owner, body, keeps)
+        return {"stores": True, "resolve": items.get, "previous": lambda _: previous}
+
+    def _read(self, body: Body, **options: Any) -> Turn:
+        """A turn, with what was said before."""
+        turn = responses.read(body, **self._gateway.settings.reading, **options)
         for unused in turn.unused:
             if unused.path in _NOT_STORED:
                 text = f"{unused.path}: {_NOT_STORED[unused.path]}"
@@ -104,7 +112,7 @@ class StoredResponses:
             return None
 
         async def keep(reply: Reply) -> None:
-            await in_thread(lambda: store.keep(owner, body, reply.response_bytes()))
+            await store.ask(None, lambda: store.keep(owner, body, reply.response_bytes()))
 
         return keep
 
@@ -136,7 +144,7 @@ def _page(items: list[dict[str, Any]], request: Request) -> dict[str, Any]:
     """A part of a list, by ``limit``, ``order`` and ``after``."""
     asked = request.query_params
     limit, order, after = asked.get("limit", "20"), asked.get("order", "desc"), asked.get("after")
-    if not limit.isdecimal() or not 1 <= int(limit) <= _MOST_ITEMS:
+    if not re.fullmatch("[1-9][0-9]{0,2}", limit) or int(limit) > _MOST_ITEMS:
         raise RefusedError(f"limit: expected a number from 1 to {_MOST_ITEMS}", path="limit")
     if order not in ("asc", "desc"):
         raise RefusedError("order: expected asc or desc", path="order")

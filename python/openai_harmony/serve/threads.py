@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from collections.abc import Callable
-from typing import TypeVar
+from concurrent.futures import Future
+from queue import SimpleQueue
+from typing import Any, TypeVar
 
 from starlette.concurrency import run_in_threadpool
 from typing_extensions import ParamSpec
@@ -15,3 +19,36 @@ Made = TypeVar("Made")
 async def in_thread(work: Callable[Given, Made], *given: Given.args, **named: Given.kwargs) -> Made:
     """What the work returns. The event loop does other things meanwhile."""
     return await run_in_threadpool(work, *given, **named)
+
+
+class Threads:
+    """A few threads for work that may hang, for which nothing else waits, nor the end."""
+
+    def __init__(self, count: int) -> None:
+        """So many at most; they begin as they are needed."""
+        self._most, self._begun = count, 0
+        self._queue: SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = SimpleQueue()
+
+    async def run(self, seconds: float, work: Callable[[], Made]) -> Made:
+        """What the work returns. ``asyncio.TimeoutError`` if that takes too long."""
+        future: Future[Made] = Future()
+        self._queue.put((future, work))
+        if self._begun < self._most:
+            self._begun += 1
+            threading.Thread(target=self._work, name="store", daemon=True).start()
+        return await asyncio.wait_for(asyncio.wrap_future(future), seconds)
+
+    def end(self) -> None:
+        """Ends the threads, once each has done what it does."""
+        for _ in range(self._begun):
+            self._queue.put(None)
+
+    def _work(self) -> None:
+        while (task := self._queue.get()) is not None:
+            future, work = task
+            if not future.set_running_or_notify_cancel():
+                continue  # nobody waits for it any more
+            try:
+                future.set_result(work())
+            except BaseException as error:
+                future.set_exception(error)

@@ -4,103 +4,100 @@ from __future__ import annotations
 
 import asyncio
 import multiprocessing
-import os
 import signal
-import threading
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from pathlib import Path
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from socket import socket
 
-from uvicorn import Config
-from uvicorn.supervisors import Multiprocess
-
-from openai_harmony.serve.configuration import Source
+from openai_harmony.serve.configuration import Configuration, Source
 from openai_harmony.serve.journal import LOG, deaths
 
-_SWITCH_SECONDS = 0.5
-"""So long after a `SIGHUP` all workers go by the new configuration, at one moment."""
+Work = Callable[[Configuration, socket, Connection], None]
+"""What a worker does: it serves on a socket, and gets each new configuration by the connection,
+which ends with the parent."""
+_AGAIN_SECONDS = 0.5
+"""So long after a worker's death another one begins: one that cannot begin dies at once."""
 
 
-class Workers(Multiprocess):
-    """uvicorn's parent, which says why a worker died, and reads the configuration for all."""
+class Workers:
+    """Keeps a number of processes at work until it is told to end."""
 
-    def __init__(self, config: Config, sockets: list[socket], source: Source, file: Path) -> None:
-        """Of these sockets.
-
-        Args:
-            config: uvicorn's.
-            sockets: What workers listen on.
-            source: Where the configuration comes from.
-            file: Where workers find it.
-        """
-        super().__init__(config, sockets)
-        self._source, self._file = source, file
+    def __init__(self, work: Work, source: Source, listening: socket) -> None:
+        """On this socket, by the configuration of this source."""
+        self._work, self._source, self._listening = work, source, listening
+        self._workers: dict[BaseProcess, Connection] = {}
+        self._is_ending = False
         self._deaths = deaths()
 
-    def init_processes(self) -> None:
-        """Begins all workers."""
-        with _hup_held_back():
-            super().init_processes()
+    async def run(self) -> None:
+        """Watches over them until all have ended."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self._end)
+        loop.add_signal_handler(signal.SIGHUP, self._read_again)
+        self._all_ended = loop.create_future()
+        for _ in range(self._source.current.settings.workers):
+            self._begin()
+        await self._all_ended
 
-    def keep_subprocess_alive(self) -> None:
-        """Begins a worker for each that died."""
-        before = [(worker, worker.process.is_alive()) for worker in self.processes]
-        with _hup_held_back():
-            super().keep_subprocess_alive()
-        for worker, is_hung in before:
-            if worker not in self.processes:
-                # uvicorn kills those that do not answer.
-                reason = "no answer" if is_hung else _reason(worker.process.exitcode)
-                self._deaths.labels(reason).inc()
-                LOG.error("worker %s died: %s", worker.pid, reason)
-
-    def handle_hup(self) -> None:
-        """Has all workers go by what is read now. uvicorn's own way ends them, one by one."""
-        if (found := self._source.again()) is None:
+    def _begin(self) -> None:
+        if self._is_ending:
             return
-        found.write(self._file, time.monotonic() + _SWITCH_SECONDS)
-        for worker in self.processes:
-            if worker.pid is not None:
-                with suppress(ProcessLookupError):
-                    os.kill(worker.pid, signal.SIGHUP)
+        spawn = multiprocessing.get_context("spawn")
+        ours, theirs = spawn.Pipe()
+        given = (self._source.current, self._listening, theirs)
+        worker = spawn.Process(target=self._work, args=given)
+        worker.start()
+        theirs.close()
+        self._workers[worker] = ours
+        loop = asyncio.get_running_loop()
+        loop.add_reader(worker.sentinel, self._ended, worker)
+
+    def _ended(self, worker: BaseProcess) -> None:
+        loop = asyncio.get_running_loop()
+        loop.remove_reader(worker.sentinel)
+        self._workers.pop(worker).close()
+        worker.join()
+        if not self._is_ending:
+            reason = _reason(worker.exitcode)
+            self._deaths.labels(reason).inc()
+            LOG.error("worker %s died: %s", worker.pid, reason)
+            loop.call_later(_AGAIN_SECONDS, self._begin)
+        self._look_for_the_end()
+
+    def _look_for_the_end(self) -> None:
+        if self._is_ending and not self._workers and not self._all_ended.done():
+            self._all_ended.set_result(None)
+
+    def _end(self) -> None:
+        if not self._is_ending:
+            # What nobody accepts any more is not to be connected to.
+            self._listening.close()
+        self._is_ending = True
+        for worker in self._workers:
+            worker.terminate()
+        self._look_for_the_end()
+
+    def _read_again(self) -> None:
+        if (found := self._source.again()) is not None:
+            for connection in self._workers.values():
+                connection.send(found)
 
 
-@contextmanager
-def _hup_held_back() -> Iterator[None]:
-    """Workers inherit it: a `SIGHUP` that comes while one begins would end it.
+def follow(parent: Connection, take: Callable[[Configuration], None]) -> None:
+    """Has a worker take what its parent sends, and end after it: it would keep the port."""
+    loop = asyncio.get_running_loop()
 
-    It waits until :func:`take_hup`.
-    """
-    if not hasattr(signal, "SIGHUP"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    def received() -> None:
+        try:
+            take(parent.recv())
+        except (EOFError, OSError):
+            loop.remove_reader(parent.fileno())
+            LOG.error("the parent of this worker is gone")
+            signal.raise_signal(signal.SIGTERM)
 
-
-def take_hup(loop: asyncio.AbstractEventLoop, handle: Callable[[], None]) -> None:
-    """Calls the function at each `SIGHUP`, and at once if one came earlier."""
-    if hasattr(signal, "SIGHUP"):
-        loop.add_signal_handler(signal.SIGHUP, handle)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGHUP})
-
-
-def end_after_parent() -> None:
-    """Ends this worker once its parent was killed: it would keep the port from the next server."""
-    if (parent := multiprocessing.parent_process()) is None:
-        return
-
-    def wait() -> None:
-        parent.join()
-        LOG.error("the parent of this worker is gone")
-        os.kill(os.getpid(), signal.SIGTERM)
-
-    threading.Thread(target=wait, daemon=True).start()
+    loop.add_reader(parent.fileno(), received)
 
 
 def _reason(code: int | None) -> str:

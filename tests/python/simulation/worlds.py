@@ -25,10 +25,11 @@ from typing import Any
 import sqlalchemy
 
 from openai_harmony import serve
-from openai_harmony.serve import answers, bodies, gateway, health, stored
+from openai_harmony.serve import answers, bodies, gateway
 from openai_harmony.serve.bodies import LARGE, Bodies, is_quick
 from openai_harmony.serve.engines import connect, http
 from openai_harmony.serve.gateway import Gateway
+from openai_harmony.serve.threads import Threads
 from simulation import hostile_bodies
 from simulation.simulated_clients import PATHS, SimulatedClient, Understood
 from simulation.simulated_clock import run
@@ -210,7 +211,11 @@ def simulated(world: Callable[[], World]) -> Iterator[None]:
         assert inside or is_quick(body, len(body.json())), "a body of much work on the event loop"
         return prepare(self, call, body, *more)
 
-    modules = (answers, bodies, gateway, health, stored, http)
+    async def in_store(_: Threads, seconds: float, work: Any) -> Any:
+        return await in_thread(work)
+
+    modules = (answers, bodies, gateway, http)
+    run_in_store, Threads.run = Threads.run, in_store  # type: ignore[method-assign]
     before = [module.in_thread for module in modules]
     for module in modules:
         module.in_thread = in_thread  # type: ignore[attr-defined]
@@ -220,6 +225,7 @@ def simulated(world: Callable[[], World]) -> Iterator[None]:
         yield
     finally:
         asyncio.Handle._run = step  # type: ignore[method-assign]
+        Threads.run = run_in_store  # type: ignore[method-assign]
         for module, one in zip(modules, before):
             module.in_thread = one  # type: ignore[attr-defined]
         Bodies.parsed, Gateway._prepare = parse, prepare  # type: ignore[method-assign]

@@ -19,7 +19,7 @@ from openai_harmony.errors import HarmonyError
 from openai_harmony.interop import Body, anthropic, chat_completions, derender, responses
 from openai_harmony.serve.bodies import LARGE, is_quick
 from openai_harmony.serve.gateway import Gateway
-from openai_harmony.serve.journal import RENDERING, Record
+from openai_harmony.serve.journal import Record
 from openai_harmony.serve.refusals import RefusedError, path_of
 from openai_harmony.serve.render.prompts import of_texts, of_turn, prompts_of, request_id
 from openai_harmony.serve.threads import in_thread
@@ -27,8 +27,15 @@ from openai_harmony.serve.threads import in_thread
 Work = Callable[[Body, str | None, Record], bytes]
 """From a body and the header ``x-request-id`` to the answer's JSON; the record learns of tokens."""
 
-SUFFIXES = tuple(f"/{name}" for name in RENDERING)
-"""How the paths of this module end."""
+PATHS = (
+    "/v1/chat/completions/render",
+    "/v1/responses/render",
+    "/v1/messages/render",
+    "/v1/completions/render",
+    "/v1/chat/completions/derender",
+    "/v1/completions/derender",
+)
+"""The paths of this module."""
 
 
 class RenderEndpoints:
@@ -41,15 +48,15 @@ class RenderEndpoints:
 
     def routes(self) -> list[Route]:
         """The routes."""
-        endpoints = {
-            "/v1/chat/completions/render": self.render_chat,
-            "/v1/responses/render": self.render_responses,
-            "/v1/messages/render": self.render_messages,
-            "/v1/completions/render": self.render_texts,
-            "/v1/chat/completions/derender": self.derender_chat,
-            "/v1/completions/derender": self.derender_texts,
-        }
-        return [Route(path, endpoint, methods=["POST"]) for path, endpoint in endpoints.items()]
+        endpoints = (
+            self.render_chat,
+            self.render_responses,
+            self.render_messages,
+            self.render_texts,
+            self.derender_chat,
+            self.derender_texts,
+        )
+        return [Route(path, one, methods=["POST"]) for path, one in zip(PATHS, endpoints)]
 
     async def render_chat(self, request: Request) -> Response:
         """A chat completion's prompt as tokens, and how to sample."""
