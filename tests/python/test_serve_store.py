@@ -536,45 +536,6 @@ def test_addresses_that_lead_nowhere(tmp_path: Path) -> None:
     assert issubclass(StoreError, RefusedError)
 
 
-@pytest.mark.parametrize(
-    ("error", "attempts", "reason"),
-    [
-        (
-            sqlalchemy.exc.OperationalError("", {}, Exception("database is locked")),
-            4,
-            "database is locked",
-        ),
-        (sqlalchemy.exc.OperationalError("", {}, Exception("disk I/O")), 1, "disk I/O"),
-        # Other texts have the statement in them, and with it contents.
-        (sqlalchemy.exc.InvalidRequestError("closed"), 1, "InvalidRequestError"),
-        (
-            sqlalchemy.exc.DBAPIError("", {}, Exception("gone"), connection_invalidated=True),
-            4,
-            "gone",
-        ),
-    ],
-)
-def test_what_may_pass_is_tried_again(
-    error: Exception, attempts: int, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    slept: list[float] = []
-    monkeypatch.setattr(time, "sleep", slept.append)
-    store = Store(str(tmp_path / "responses.sqlite"), 1)
-    tried = []
-
-    def work(_: Any) -> None:
-        tried.append(1)
-        raise error
-
-    with pytest.raises(StoreError) as caught:
-        store._write(work)
-    assert caught.value.reason == reason
-    # In between it waits, each time longer.
-    assert (len(tried), len(slept)) == (attempts, attempts - 1)
-    assert all(0.01 * 2**at <= seconds <= 0.05 * 2**at for at, seconds in enumerate(slept))
-    store.close()
-
-
 ODD = ("\ud800", "\0", "a b", "x" * 129, 5, {"a": 1})
 
 
