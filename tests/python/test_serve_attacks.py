@@ -101,17 +101,7 @@ WIDE = (
     + b'{"role":"user","content":"b"}]}'
 )
 SCHEMA = json.dumps(
-    chat(
-        "Hello",
-        tools=[
-            {
-                **TOOL["function"],
-                "type": "function",
-                "function": {**TOOL["function"], "name": f"f{at}"},
-            }
-            for at in range(900)
-        ],
-    )  # type: ignore[dict-item]
+    chat("Hello", tools=[{"type": "function", "function": {"name": f"f{at}"}} for at in range(900)])
 ).encode()
 
 ATTACKS: dict[str, tuple[Options, Attack]] = {

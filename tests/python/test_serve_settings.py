@@ -29,10 +29,11 @@ def test_the_least_of_each_number() -> None:
     for name, default in DEFAULTS.items():
         if type(default) not in (int, float):
             continue
+        wrong: Any
         for wrong in (-1, "1", True, None, float("nan"), float("inf")):
             with pytest.raises(ValueError, match=name):
-                Settings(**{name: wrong})
-        assert getattr(Settings(**{name: 1}), name) == 1
+                Settings().with_(**{name: wrong})
+        assert getattr(Settings().with_(**{name: 1}), name) == 1
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ LARGE = 32_768
 """Bodies of this size and more are read in a thread: each takes up to a millisecond."""
 
 _WINDOW = 5.0
-"""Over so many seconds the rate of a body is looked at."""
+"""The seconds over which the rate of a body is measured."""
 _DISCARD_SECONDS = 10.0
 
 _OF_SCHEMAS = (

@@ -27,7 +27,7 @@ class Watched:
     async def trouble(self, patience: float | None = None) -> str | None:
         """What is wrong; ``None`` if nothing is. The log has the reason.
 
-        Silence for so many seconds counts as trouble.
+        Silence for ``patience`` seconds counts as trouble.
         """
         if time.monotonic() - self._asked >= _SECONDS:
             # Tests run an application in one loop after the other.

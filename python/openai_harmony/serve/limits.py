@@ -18,7 +18,7 @@ class Share:
     """Something of which a limited amount is in use at a time.
 
     Where there are several keys, none gets all of it: with what it takes, a key has at most three
-    times what then stays free. One key alone gets three quarters, two get three sevenths each, and
+    times what then stays free. A single key gets three quarters, two get three sevenths each, and
     there is always some left for another.
     """
 
