@@ -1285,7 +1285,6 @@ class Turn:
     ) -> tuple[array[int], list[_SpanInBody], list[_Speaker]]: ...
 
 def derender(
-    kind: Literal["chat", "texts"],
     body: Body,
     encoding: HarmonyEncoding,
     *,
@@ -1293,12 +1292,11 @@ def derender(
     created: int,
     context: int,
 ) -> bytes:
-    """Turns another engine's tokens into an answer, as vLLM's ``/derender`` does.
+    """Turns another engine's tokens into a chat completion, as vLLM's ``/derender`` does.
 
     Nothing is decoded before all lengths are known, and the state of a stream is checked.
 
     Args:
-        kind: Chat completions, or completions.
         body: The answer of ``/inference/v1/generate``, with the request; with ``"stream": true`` a
             chunk of it, and the ``stream_state`` of the previous chunk.
         encoding: The encoding.
@@ -1321,7 +1319,7 @@ def derender(
         >>> generated = {"request_id": "r", "choices": [{"index": 0, "token_ids": sampled}]}
         >>> given = {"chat_request": request, "generate_response": generated}
         >>> body = Body(json.dumps(given).encode())
-        >>> answer = derender("chat", body, encoding, model="m", created=0, context=131_072)
+        >>> answer = derender(body, encoding, model="m", created=0, context=131_072)
         >>> json.loads(answer)["choices"][0]["message"]["content"]
         '4.'
     """

@@ -54,7 +54,7 @@ pub mod responses;
 pub use answer::{FinishReason, ReasoningField, TokenLogprob, Usage};
 pub use body::{Json, parse_body, parse_body_within};
 pub use builtin::BuiltinTool;
-pub use derender::{DerenderKind, DerenderOptions, derender};
+pub use derender::{DerenderOptions, derender};
 pub use engines::{EngineFault, EngineForm, EngineOutput, EngineReader};
 #[cfg(feature = "training")]
 pub(crate) use field::{BodyField, BodyObject};

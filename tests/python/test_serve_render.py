@@ -426,6 +426,12 @@ class TestBadInput:
         assert says in error["message"]
         assert set(error) == {"message", "type", "param", "code"}
 
+    def test_completions_have_nothing_to_derender(self) -> None:
+        answer = asked(f"{TEXTS}/derender", {"generate_responses": []})
+        error = answer.json()["error"]
+        assert (answer.status, error["type"]) == (404, "NotFoundError")
+        assert "no harmony format" in error["message"]
+
     def test_other_content_types(self) -> None:
         made = asyncio.run(ask(app(), f"{CHAT}/render", {"messages": USER}))
         assert made.status == 400
@@ -454,9 +460,6 @@ class TestBadInput:
             {"stream_state": {"output_token_ids": [1, 2], "output_chunk_lens": [1]}},
             {"stream_state": {"output_token_ids": [1], "output_chunk_lens": [1, 0]}},
             {"stream_state": {"output_token_ids": "x"}},
-            {"stream_state": {"prev_tokens": ["a"] * 1025}},
-            {"stream_state": {"read_offset": 3}},
-            {"stream_state": {"prefix_offset": -1}},
             {"stream_state": {"logprob_context_token_ids": [1] * 5}},
             {"stream_state": []},
         ],
@@ -751,150 +754,6 @@ def replaced(value: Any, path: tuple[Any, ...], other: Any) -> Any:
     copied = value.copy()
     copied[path[0]] = replaced(value[path[0]], path[1:], other)
     return copied
-
-
-class TestTexts:
-    def more(self, pieces: list[list[int]], request: Any = None) -> str:
-        text, state = "", None
-        for at, piece in enumerate(pieces):
-            reason = {"finish_reason": "length"} if at == len(pieces) - 1 else {}
-            made = asked(
-                f"{TEXTS}/derender",
-                {
-                    "stream": True,
-                    "generate_chunk": {"request_id": "r", "choices": [choice(piece, **reason)]},
-                    "completion_request": request,
-                    "stream_state": state,
-                },
-            ).json()
-            text += made["chunk"]["choices"][0]["text"]
-            state = made["stream_state"]
-        return text
-
-    def whole(self, sampled: list[int], request: Any = None, **more: Any) -> Any:
-        generated = {"request_id": "r", "choices": [choice(sampled, **more)]}
-        body = {"generate_responses": [generated], "completion_request": request}
-        return asked(f"{TEXTS}/derender", body).json()
-
-    def test_texts(self) -> None:
-        sampled = tokens("Ärger 😀 東京<|end|>!")
-        made = self.whole(sampled)
-        assert made["choices"][0]["text"] == "Ärger 😀 東京!"
-        assert made["object"] == "text_completion"
-        shown = self.whole(sampled, {"skip_special_tokens": False})
-        assert shown["choices"][0]["text"] == "Ärger 😀 東京<|end|>!"
-
-    def test_a_cut_character_waits(self) -> None:
-        sampled = tokens("a😀b 東京 ☃")
-        expected = ENCODING.decode(sampled)
-        assert self.more([[token] for token in sampled]) == expected
-        cut = tokens("😀")[:1]
-        assert self.more([cut, []]) == self.whole(cut)["choices"][0]["text"]
-
-    def test_stop_strings(self) -> None:
-        for stop in (" t", [" t"]):
-            made = self.whole(tokens("one two"), {"stop": stop}, finish_reason="stop")
-            assert made["choices"][0]["text"] == "one"
-        body = {
-            "stream": True,
-            "generate_chunk": {"request_id": "r", "choices": [choice([1])]},
-            "completion_request": {"stop": "x"},
-        }
-        assert asked(f"{TEXTS}/derender", body).status == 400
-
-    def test_what_a_stop_string_cuts(self) -> None:
-        """The one that is complete first, and after the least number of tokens."""
-        stop = {"stop": ["two three", "wo"], "min_tokens": 2}
-        made = self.whole(tokens("two two three"), stop, finish_reason="stop")
-        assert made["choices"][0]["text"] == "two "
-        assert made["choices"][0]["stop_reason"] == "two three"
-        kept = {**stop, "include_stop_str_in_output": True}
-        made = self.whole(tokens("two two three"), kept, finish_reason="stop")
-        assert made["choices"][0]["text"] == "two two three"
-
-    @pytest.mark.parametrize(
-        ("last", "request_", "text", "stop_reason"),
-        [
-            (200002, {"skip_special_tokens": False}, "a", None),
-            (200012, {"skip_special_tokens": False}, "a", 200012),
-            (200012, {"skip_special_tokens": False, "ignore_eos": True}, "a<|call|>", None),
-            (220, {"stop_token_ids": [220]}, "a", 220),
-            (220, None, "a ", None),
-        ],
-    )
-    def test_the_token_that_ended_it(
-        self, last: int, request_: Any, text: str, stop_reason: int | None
-    ) -> None:
-        [made] = self.whole([64, last], request_, finish_reason="stop")["choices"]
-        assert (made["text"], made["stop_reason"]) == (text, stop_reason)
-
-    @pytest.mark.parametrize(("named", "text"), [(220, "a"), (64, "a ")])
-    def test_the_token_that_the_engine_names(self, named: int, text: str) -> None:
-        [made] = self.whole([64, 220], finish_reason="stop", stop_reason=named)["choices"]
-        assert made["text"] == text
-
-    def test_log_probabilities(self) -> None:
-        sampled = tokens("a🫠b 東京")
-        assert len(sampled) > 5, "a character of several tokens"
-        body = {"logprobs": 0}
-        [expected] = self.whole(sampled, body, logprobs=likely(sampled))["choices"]
-        found = expected["logprobs"]
-        assert "".join(found["tokens"]) == "a🫠b 東京"
-        assert found["text_offset"][:2] == [0, 1]
-        assert found["token_logprobs"] == [-token / 1e6 for token in sampled]
-        assert [len(top) for top in found["top_logprobs"]] == [1] * len(sampled)
-        for size in range(1, 4):
-            state, parts = None, []
-            for at in range(0, len(sampled), size):
-                piece = sampled[at : at + size]
-                request = {
-                    "stream": True,
-                    "generate_chunk": {
-                        "request_id": "r",
-                        "choices": [choice(piece, logprobs=likely(piece))],
-                    },
-                    "completion_request": body,
-                    "stream_state": state,
-                }
-                made = asked(f"{TEXTS}/derender", request).json()
-                parts.append(made["chunk"]["choices"][0]["logprobs"])
-                state = made["stream_state"]
-            for name in found:
-                assert [one for part in parts for one in part[name]] == found[name], name
-
-    def test_usage_and_prompts(self) -> None:
-        generated = [
-            {"request_id": "r", "choices": [choice([64])], "kv_transfer_params": {"a": 1}},
-            {"request_id": "s", "choices": [choice([65]), choice([66])]},
-        ]
-        body = {"generate_responses": generated, "prompt_tokens": [3, 4]}
-        made = asked(f"{TEXTS}/derender", body).json()
-        assert [one["index"] for one in made["choices"]] == [0, 1, 2]
-        assert made["usage"] == {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10}
-        assert made["kv_transfer_params"] is None
-        assert asked(f"{TEXTS}/derender", {**body, "prompt_token_ids": [[1], None]}).status == 200
-        for wrong in (
-            {"prompt_tokens": [3]},
-            {"prompt_token_ids": [[1]]},
-            {"prompt_token_ids": [[1], ["x"]]},
-            {"prompt_tokens": 3},
-        ):
-            assert asked(f"{TEXTS}/derender", {**body, **wrong}).status == 400
-        counts = {"prompt_tokens": 3, "completion_tokens": 4}
-        usage = {
-            "stream": True,
-            "generate_chunk": {"request_id": "r", "choices": [], "usage": counts},
-        }
-        chunk = asked(f"{TEXTS}/derender", usage).json()["chunk"]
-        assert (chunk["choices"], chunk["usage"]["total_tokens"]) == ([], 7)
-
-    def test_foreign_tokens(self) -> None:
-        body = {
-            "stream": True,
-            "generate_chunk": {"request_id": "r", "choices": [choice([1], finish_reason="stop")]},
-            "stream_state": {"prev_tokens": ["世"], "read_offset": 1},
-        }
-        assert asked(f"{TEXTS}/derender", body).status == 400
 
 
 class TestDoor:

@@ -92,20 +92,12 @@ pub(super) fn ids(
     key: &str,
     most: usize,
 ) -> Result<Option<Vec<TokenId>>> {
-    object.get(key).map(|list| list_of_ids(&list, most)).transpose()
-}
-
-/// The same for an item of a list.
-pub(super) fn item_ids(item: &BodyField<'_, '_>, most: usize) -> Result<Option<Vec<TokenId>>> {
-    (!item.is_null()).then(|| list_of_ids(item, most)).transpose()
-}
-
-fn list_of_ids(list: &BodyField<'_, '_>, most: usize) -> Result<Vec<TokenId>> {
+    let Some(list) = object.get(key) else { return Ok(None) };
     let given = list.items()?.count();
     if given > most {
         return Err(list.invalid(format!("{given} ids, at most {most} are allowed")));
     }
-    list.items()?.map(|id| token_id(&id)).collect()
+    list.items()?.map(|id| token_id(&id)).collect::<Result<_>>().map(Some)
 }
 
 fn token_id(field: &BodyField<'_, '_>) -> Result<TokenId> {
@@ -118,12 +110,8 @@ fn token_id(field: &BodyField<'_, '_>) -> Result<TokenId> {
 
 /// A count, unless it is missing or null.
 pub(super) fn count(object: &BodyObject<'_, '_>, key: &str) -> Result<Option<usize>> {
-    object.get(key).map(|field| item_count(&field)).transpose()
-}
-
-/// The same for an item of a list.
-pub(super) fn item_count(field: &BodyField<'_, '_>) -> Result<usize> {
+    let Some(field) = object.get(key) else { return Ok(None) };
     let found = u32::try_from(field.integer()?).ok();
     let found = found.ok_or_else(|| field.invalid("expected a whole number from 0 to 2^32 - 1"));
-    found.map(|count| count as usize)
+    found.map(|count| Some(count as usize))
 }

@@ -1,16 +1,13 @@
 //! Tokens that an engine elsewhere sampled -> answers, without state on the server: vLLM's `/derender`.
 //!
 //! A body has the answer of `/inference/v1/generate` and the request that it answers. `forms` reads it and limits all
-//! that is decoded; `chat` and `texts` turn it into chat completions and completions, whole or the next chunk of a
-//! stream. The client carries the `state` of a stream, so nothing in it is trusted. All errors are the client's.
+//! that is decoded; `chat` turns it into a chat completion, whole or the next chunk of a stream. The client carries the
+//! `state` of a stream, so nothing in it is trusted. All errors are the client's.
 
 mod chat;
 mod forms;
 mod merge;
-mod names;
 mod state;
-mod text_logprobs;
-mod texts;
 
 use serde_json::Value as Tree;
 
@@ -21,21 +18,7 @@ use super::field::{BodyField, BodyObject};
 use crate::HarmonyEncoding;
 use crate::error::Result;
 use crate::interop::Json;
-use crate::options::choices;
 use crate::path::Path;
-
-/// Which answers are made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum DerenderKind {
-    /// Chat completions.
-    Chat,
-    /// Completions: texts.
-    Texts,
-}
-
-choices! {
-    DerenderKind, "'chat' or 'texts'": "chat" Chat, "texts" Texts;
-}
 
 /// What the server adds to the body.
 #[derive(Debug, Clone, Copy)]
@@ -59,7 +42,7 @@ pub struct DerenderOptions<'a> {
 /// # Example
 ///
 /// ```
-/// use openai_harmony::interop::{DerenderKind, DerenderOptions, derender};
+/// use openai_harmony::interop::{DerenderOptions, derender};
 /// use openai_harmony::{HarmonyEncodingName, load_harmony_encoding};
 /// use serde_json::{Value, json};
 ///
@@ -71,13 +54,12 @@ pub struct DerenderOptions<'a> {
 ///     "generate_response": {"request_id": "r", "choices": [{"index": 0, "token_ids": tokens}]},
 /// });
 /// let options = DerenderOptions { model: "gpt-oss-20b", created: 7, context: 131_072 };
-/// let answer = derender(DerenderKind::Chat, &body.into(), &encoding, options)?;
+/// let answer = derender(&body.into(), &encoding, options)?;
 /// let answer: Value = serde_json::from_slice(&answer).unwrap_or_default();
 /// assert_eq!(answer["choices"][0]["message"]["content"], "Four.");
 /// # Ok::<(), openai_harmony::Error>(())
 /// ```
 pub fn derender(
-    kind: DerenderKind,
     body: &Json,
     encoding: &HarmonyEncoding,
     options: DerenderOptions<'_>,
@@ -86,12 +68,10 @@ pub fn derender(
     let body = BodyField::root(&path, body)?.object()?;
     body.text("model")?;
     let stream = body.bool("stream")?.unwrap_or_default();
-    let encoding = *encoding;
-    match (kind, stream) {
-        (DerenderKind::Chat, false) => chat::whole(&body, encoding, options),
-        (DerenderKind::Chat, true) => chat::chunk(&body, encoding, options),
-        (DerenderKind::Texts, false) => texts::whole(&body, encoding, options),
-        (DerenderKind::Texts, true) => texts::chunk(&body, encoding, options),
+    if stream {
+        chat::chunk(&body, *encoding, options)
+    } else {
+        chat::whole(&body, *encoding, options)
     }
 }
 

@@ -14,28 +14,21 @@ use crate::interop::field::{BodyField, BodyObject};
 use crate::saved::invalid;
 use crate::tokenizer::TokenId;
 
-/// vLLM's own limit.
-const MOST_NAMES: usize = 1024;
 /// How many of the last tokens are kept: they may hold the first bytes of a character.
 const CONTEXT: usize = 4;
 
 #[derive(Debug, Default, Serialize)]
 pub(super) struct StreamState {
-    /// Completions: the last tokens by their names in the tokenizer's file, and up to which of them the text was sent.
-    pub(super) prev_tokens: Vec<String>,
-    pub(super) prefix_offset: usize,
-    pub(super) read_offset: usize,
     pub(super) role_sent: bool,
     pub(super) logprob_context_token_ids: Vec<TokenId>,
-    pub(super) logprob_text_offset: usize,
-    /// Chat: all tokens so far, and how many each chunk had. `None`: the client omits them.
+    /// All tokens so far, and how many each chunk had. `None`: the client omits them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) output_token_ids: Option<Vec<TokenId>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) output_chunk_lens: Option<Vec<usize>>,
     pub(super) tools_streamed: bool,
     pub(super) last_tool_call_ids: Vec<String>,
-    /// Chat: what this library needs instead of the tokens.
+    /// What this library needs instead of the tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) harmony: Option<Own>,
 }
@@ -78,25 +71,16 @@ impl StreamState {
             );
             return Err(state.required("harmony")?.invalid(reason));
         }
-        let made = Self {
-            prev_tokens: texts(&state, "prev_tokens", MOST_NAMES)?,
-            prefix_offset: forms::count(&state, "prefix_offset")?.unwrap_or_default(),
-            read_offset: forms::count(&state, "read_offset")?.unwrap_or_default(),
+        Ok(Self {
             role_sent: state.bool("role_sent")?.unwrap_or_default(),
             logprob_context_token_ids: forms::ids(&state, "logprob_context_token_ids", CONTEXT)?
                 .unwrap_or_default(),
-            logprob_text_offset: forms::count(&state, "logprob_text_offset")?.unwrap_or_default(),
             output_token_ids: (!is_left_out).then_some(tokens),
             output_chunk_lens: (!is_left_out).then_some(lens),
             tools_streamed: state.bool("tools_streamed")?.unwrap_or_default(),
             last_tool_call_ids: texts(&state, "last_tool_call_ids", context)?,
             harmony,
-        };
-        let Self { prefix_offset, read_offset, prev_tokens, .. } = &made;
-        if prefix_offset > read_offset || *read_offset > prev_tokens.len() {
-            return Err(field.invalid("the offsets lie outside prev_tokens"));
-        }
-        Ok(made)
+        })
     }
 
     /// How many tokens were sampled before.
@@ -107,22 +91,15 @@ impl StreamState {
 
     /// Adds the tokens of a chunk.
     pub(super) fn add(&mut self, tokens: &[TokenId]) {
-        self.keep_context(tokens);
+        let context = &mut self.logprob_context_token_ids;
+        context.extend(tokens);
+        context.drain(..context.len().saturating_sub(CONTEXT));
         if let Some(all) = &mut self.output_token_ids {
             all.extend(tokens);
         }
         if let Some(lens) = self.output_chunk_lens.as_mut().filter(|_| !tokens.is_empty()) {
             lens.push(tokens.len());
         }
-    }
-}
-
-impl StreamState {
-    /// Keeps the last tokens.
-    pub(super) fn keep_context(&mut self, tokens: &[TokenId]) {
-        let context = &mut self.logprob_context_token_ids;
-        context.extend(tokens);
-        context.drain(..context.len().saturating_sub(CONTEXT));
     }
 }
 

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from contextlib import AsyncExitStack, ExitStack
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -53,7 +53,7 @@ class RenderEndpoints:
             self.render_responses,
             self.render_messages,
             self.render_texts,
-            self.derender_chat,
+            self.derender,
             self.derender_texts,
         )
         return [Route(path, one, methods=["POST"]) for path, one in zip(PATHS, endpoints)]
@@ -75,13 +75,13 @@ class RenderEndpoints:
         """The prompts of completions as tokens, and how to sample."""
         return await self._recorded(request, self._render_texts)
 
-    async def derender_chat(self, request: Request) -> Response:
+    async def derender(self, request: Request) -> Response:
         """The chat completion, or the next chunk of it, of sampled tokens."""
-        return await self._recorded(request, partial(self._derender, "chat"))
+        return await self._recorded(request, self._derender)
 
     async def derender_texts(self, request: Request) -> Response:
-        """The completion, or the next chunk of it, of sampled tokens."""
-        return await self._recorded(request, partial(self._derender, "texts"))
+        """Not found: the text of a completion has no format."""
+        return await self._recorded(request, _no_texts)
 
     async def _recorded(self, request: Request, work: Work) -> Response:
         answer = partial(self._answer, work)
@@ -143,13 +143,16 @@ class RenderEndpoints:
         identity = request_id("cmpl", body, header)
         return of_texts(prompts, body, identity, gateway.engine.context)
 
-    def _derender(
-        self, kind: Literal["chat", "texts"], body: Body, header: str | None, record: Record
-    ) -> bytes:
+    def _derender(self, body: Body, header: str | None, record: Record) -> bytes:
         gateway = self._gateway
         model = self._known(body.text("model"))
         context, now = gateway.engine.context, int(time.time())
-        return derender(kind, body, gateway.encoding, model=model, created=now, context=context)
+        return derender(body, gateway.encoding, model=model, created=now, context=context)
+
+
+def _no_texts(body: Body, header: str | None, record: Record) -> bytes:
+    text = "a completion has no harmony format: decode its tokens with the tokenizer"
+    raise RefusedError(text, 404)
 
 
 def _refused(record: Record, message: str, status: int, path: str) -> Response:
