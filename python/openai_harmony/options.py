@@ -29,8 +29,6 @@ class HeaderStyle(str, Enum):
     """``assistant to=functions.f<|channel|>commentary``, as version 0.0.8 writes."""
     RECIPIENT_IN_CHANNEL = "recipient_in_channel"
     """``assistant<|channel|>commentary to=functions.f``, as the model itself writes."""
-    RESULT_IN_CHANNEL = "result_in_channel"
-    """``functions.f<|channel|>commentary to=assistant`` for results, as vLLM 0.33 writes."""
 
 
 class ToolSchemaStyle(str, Enum):

@@ -22,16 +22,12 @@ pub enum HeaderStyle {
     /// itself writes its calls. Only messages of the assistant with a channel differ; tool
     /// results keep the documented form.
     RecipientInChannel,
-    /// `<|start|>functions.f<|channel|>commentary to=assistant<|message|>` for tool results, and the first form for
-    /// calls: as vLLM 0.33 writes the messages of a request.
-    ResultInChannel,
 }
 
 choices! {
     HeaderStyle, "a HeaderStyle":
         "recipient_in_role" RecipientInRole,
-        "recipient_in_channel" RecipientInChannel,
-        "result_in_channel" ResultInChannel;
+        "recipient_in_channel" RecipientInChannel;
 }
 
 /// A piece of a written header. Each piece is encoded on its own, as a special token or as ordinary text.
@@ -68,12 +64,9 @@ pub(crate) fn fields(
 ) -> impl Iterator<Item = Piece<'_>> {
     let recipient = written_recipient(header.recipient)
         .map(|recipient| Piece::Text(names::WRITTEN_TO, recipient));
-    let in_channel = header.channel.is_some()
-        && match style {
-            HeaderStyle::RecipientInRole => false,
-            HeaderStyle::RecipientInChannel => header.role == Role::Assistant,
-            HeaderStyle::ResultInChannel => header.role == Role::Tool,
-        };
+    let in_channel = style == HeaderStyle::RecipientInChannel
+        && header.role == Role::Assistant
+        && header.channel.is_some();
     let [space, marker, content_type] = content_type(header.content_type);
     let pieces = [
         recipient.filter(|_| !in_channel),

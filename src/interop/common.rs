@@ -4,13 +4,12 @@ use serde_json::{Value as Tree, json};
 
 use super::field::{BodyField, BodyObject};
 use super::names::ToolId;
-use super::prompts::PromptForm;
 use super::request::Request;
 use super::tools::{DeclaredTool, INPUT};
 use super::{BuiltinTool, Sampling, ToolKind, UnusedReason};
 use crate::chat::ReasoningEffort;
 use crate::error::Result;
-use crate::json::{self, At, Value};
+use crate::json::Value;
 use crate::options::Choice as _;
 use crate::text_grammar::{GrammarSyntax, InputGrammar};
 
@@ -26,10 +25,8 @@ impl Request<'_> {
     ) -> Result<()> {
         let id = read_name(function, namespace)?;
         let description = function.text("description")?.map(str::to_owned);
-        let parameters =
-            function.get(schema).map(|schema| read_schema(&schema, self.form)).transpose()?;
+        let parameters = function.object(schema)?.map(|schema| schema.field().at().to_tree());
         let kind = ToolKind::Function;
-        let parameters = parameters.flatten();
         let own = [schema, "defer_loading"];
         let own = &own[..=usize::from(is_deferred.is_some())];
         let is_deferred = is_deferred.unwrap_or(false);
@@ -156,27 +153,6 @@ fn read_name(tool: &BodyObject<'_, '_>, namespace: Option<&str>) -> Result<ToolI
     Ok(ToolId::within(namespace, name))
 }
 
-/// The schema of a tool's arguments; `None` for a tool without any, which the guide declares as `() => any`.
-fn read_schema(schema: &BodyField<'_, '_>, form: &PromptForm) -> Result<Option<Tree>> {
-    let takes_nothing = takes_nothing(schema.object()?.members()) && !form.keeps_empty_schemas;
-    Ok((!takes_nothing).then(|| schema.at().to_tree()))
-}
-
-fn takes_nothing(schema: json::Object<'_>) -> bool {
-    let is_empty = |value: At<'_>| match value.value() {
-        Value::Null | Value::Bool(false) => true,
-        Value::Array(items) => items.is_empty(),
-        Value::Object(members) => members.iter().next().is_none(),
-        _ => false,
-    };
-    schema.iter().all(|(key, value)| match key {
-        "type" => value.as_str() == Some("object"),
-        "properties" | "required" | "additionalProperties" => is_empty(value),
-        "$schema" | "title" | "strict" => true,
-        _ => value.is_null(),
-    })
-}
-
 /// The fields that the format of a free-form tool's input may have, and those of the grammar within it.
 const OF_INPUT: &[&str] = &["type", "grammar", "definition", "syntax"];
 
@@ -218,11 +194,7 @@ pub(super) fn read_effort(
     field: &BodyField<'_, '_>,
     request: &mut Request<'_>,
 ) -> Result<ReasoningEffort> {
-    let known = request.form.efforts;
     let word = field.at().as_str().unwrap_or_default();
-    if !known.is_empty() && !known.contains(&word) {
-        return Err(field.unknown("effort", word, known));
-    }
     Ok(match word.to_ascii_lowercase().as_str() {
         "none" | "minimal" | "low" => ReasoningEffort::Low,
         "medium" => ReasoningEffort::Medium,

@@ -39,7 +39,6 @@ mod parts;
 mod prompts;
 mod reply;
 mod request;
-mod spaced_json;
 mod texts;
 mod thought_blob;
 mod tools;
@@ -61,8 +60,7 @@ pub(crate) use field::{BodyField, BodyObject};
 pub use names::{Tool, ToolKind, ToolNames};
 #[cfg(feature = "training")]
 pub(crate) use nearest::nearest;
-pub use options::{Date, NamedToolChoice, ReadOptions, Resolve, Unsupported};
-pub use prompts::Prompts;
+pub use options::{Date, NamedToolChoice, Prompts, ReadOptions, Resolve, Unsupported};
 pub use reply::{BuiltinCall, Clock, MakeId, Reply, ReplyOptions};
 #[cfg(feature = "training")]
 pub(crate) use request::Request;

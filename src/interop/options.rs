@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::clock::seconds_since_1970;
-use super::{BuiltinTool, Json, Prompts};
+use super::{BuiltinTool, Json};
 use crate::RenderConfig;
 use crate::chat::ReasoningEffort;
 use crate::options::{choices, options};
@@ -48,9 +48,6 @@ options! {
         pub builtin_tools: Vec<BuiltinTool>
             => with_builtin_tools(tools: impl IntoIterator<Item = BuiltinTool>)
                 tools.into_iter().collect(),
-        /// Whether tools are declared even if `tool_choice` is `none`, which preserves the prefix that engines have
-        /// cached.
-        pub declare_on_none: bool => with_declare_on_none,
         /// How a call of the tool that `tool_choice` names is forced.
         pub named: NamedToolChoice => with_named,
         /// Whose prompts the turn renders: this library's, or those of an engine that reads the same body.
@@ -61,8 +58,6 @@ options! {
         /// session survives them: images, audio and files in older messages (for the newest see
         /// [`unsupported`](Self::unsupported)), and tool results that answer no call.
         pub strict: bool => with_strict,
-        /// Whether Anthropic system blocks that begin `x-anthropic-billing-header` are kept.
-        pub keep_billing_header: bool => with_keep_billing_header,
         /// The effort of a body without one; `None` is medium.
         pub(crate) effort: Option<ReasoningEffort>,
     }
@@ -143,6 +138,19 @@ pub enum NamedToolChoice {
     Grammar,
 }
 
+/// Whose prompts a turn has.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Prompts {
+    /// This library's: for engines that are given the tokens.
+    #[default]
+    Harmony,
+    /// The prompts that vLLM 0.33 makes of the same body: for routers in front of it, and for caches that it fills.
+    Vllm0_33,
+    /// Those of vLLM 0.33 with its front end in Rust.
+    VllmRs0_33,
+}
+
 /// What happens to content that harmony cannot carry (images, audio, files) in the newest message of the user. In older
 /// messages, in those of others and in tool results it becomes a placeholder, so that one screenshot does not end a
 /// session: clients send it again with every request.
@@ -158,7 +166,8 @@ pub enum Unsupported {
 
 choices! {
     NamedToolChoice, "'prefill' or 'grammar'": "prefill" Prefill, "grammar" Grammar;
-    Prompts, "'harmony' or 'vllm-0.33'": "harmony" Harmony, "vllm-0.33" Vllm0_33;
+    Prompts, "'harmony', 'vllm-0.33' or 'vllm-rs-0.33'":
+        "harmony" Harmony, "vllm-0.33" Vllm0_33, "vllm-rs-0.33" VllmRs0_33;
     Unsupported, "'error' or 'placeholder'": "error" Error, "placeholder" Placeholder;
 }
 

@@ -5,37 +5,24 @@
 
 use super::Unsupported;
 use super::field::{BodyField, BodyObject};
-use super::prompts::PromptForm;
-use super::texts::Texts;
+use super::texts::{TextPart, Texts};
 use crate::error::Result;
 use crate::json::Value;
 
-/// How the parts of a message become its text.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct PartRules {
-    /// What happens to images and the like.
-    pub(super) unsupported: Unsupported,
-    pub(super) form: &'static PromptForm,
-}
-
-impl PartRules {
-    /// The rules for parts in which images and the like are not an error.
-    pub(super) fn with_placeholders(self) -> Self {
-        Self { unsupported: Unsupported::Placeholder, ..self }
-    }
-
-    /// The placeholder for something else: `[image omitted]`.
-    pub(super) fn omitted(self, field: &BodyField<'_, '_>, what: &str) -> Result<String> {
-        match self.unsupported {
-            _ if self.form.drops_images => Ok(String::new()),
-            Unsupported::Placeholder => Ok(format!("[{what} omitted]")),
-            Unsupported::Error if matches!(what, "audio" | "video") => Err(field.unsupported(what)),
-            Unsupported::Error => Err(field.unsupported(format!("{what}s"))),
+impl Unsupported {
+    /// The placeholder for something else than text: `[image omitted]`.
+    pub(super) fn omitted(self, field: &BodyField<'_, '_>, what: &str) -> Result<TextPart> {
+        match self {
+            Self::Placeholder => {
+                Ok(TextPart { text: format!("[{what} omitted]"), is_placeholder: true })
+            }
+            Self::Error if matches!(what, "audio" | "video") => Err(field.unsupported(what)),
+            Self::Error => Err(field.unsupported(format!("{what}s"))),
         }
     }
 
     /// The same for a part.
-    pub(super) fn placeholder(self, part: &BodyObject<'_, '_>, what: &str) -> Result<String> {
+    pub(super) fn placeholder(self, part: &BodyObject<'_, '_>, what: &str) -> Result<TextPart> {
         self.omitted(&payload(part), what)
     }
 }
@@ -53,26 +40,26 @@ pub(super) const TEXTS: [&str; 5] =
     ["text", "input_text", "output_text", "reasoning_text", "summary_text"];
 
 /// The text of a content: a text, or a list of parts in the form of chat and Responses.
-pub(super) fn read_content(content: &BodyField<'_, '_>, rules: PartRules) -> Result<Texts> {
+pub(super) fn read_content(content: &BodyField<'_, '_>, rules: Unsupported) -> Result<Texts> {
     if let Value::String(text) = content.value() {
-        return Ok(text.to_owned().into());
+        return Ok(text.into());
     }
-    let mut texts = Texts::new(rules.form);
+    let mut texts = Texts::default();
     for part in content.items_or("a string or a list of parts")? {
         match part.value() {
             Value::String(text) => texts.add(text),
-            _ => texts.add(&read_part(&part.object()?, rules)?),
+            _ => texts.add(read_part(&part.object()?, rules)?),
         }
     }
     Ok(texts)
 }
 
 /// The text of a part.
-pub(super) fn read_part(part: &BodyObject<'_, '_>, rules: PartRules) -> Result<String> {
+pub(super) fn read_part(part: &BodyObject<'_, '_>, rules: Unsupported) -> Result<TextPart> {
     let kind = part.required("type")?;
     let what = match kind.text()? {
-        kind if TEXTS.contains(&kind) => return Ok(part.required("text")?.text()?.to_owned()),
-        "refusal" => return Ok(part.required("refusal")?.text()?.to_owned()),
+        kind if TEXTS.contains(&kind) => return Ok(part.required("text")?.text()?.into()),
+        "refusal" => return Ok(part.required("refusal")?.text()?.into()),
         "image_url" | "input_image" | "image" | "computer_screenshot" => "image",
         "input_audio" | "audio_url" | "audio" => "audio",
         "video_url" | "input_video" | "video" => "video",

@@ -2,23 +2,24 @@
 
 use super::choice::{self, Choice};
 use super::field::{BodyField, BodyObject};
-use super::history::{History, HistoryMessages};
-use super::names::ToolId;
+use super::history::History;
+use super::names::{ToolId, ToolNames};
 use super::nearest::nearest;
 use super::options::{NamedToolChoice, ReadOptions};
-use super::parts::PartRules;
-use super::prompts::PromptForm;
-use super::tools::{Declared, Functions};
-use super::{AnswerOptions, Dialect, Json, Sampling, Turn, Unsupported, Unused, UnusedReason};
-use crate::ThoughtPolicy;
+use super::texts::Texts;
+use super::tools::{Declared, Functions, takes_nothing};
+use super::{
+    AnswerOptions, Dialect, Json, Sampling, ToolChoice, Turn, Unsupported, Unused, UnusedReason,
+};
 use crate::chat::{
-    Conversation, DeveloperContent, Message, ReasoningEffort, ResponseFormat, Role, SystemContent,
+    DeveloperContent, Message, ReasoningEffort, ResponseFormat, Role, SystemContent,
     ToolNamespaceConfig,
 };
 use crate::error::Result;
 use crate::json::At;
 use crate::path::Path;
 use crate::tokenizer::special;
+use crate::{Prefill, RenderConfig, ThoughtPolicy};
 
 /// The content of a body, in no dialect's terms.
 #[derive(Debug)]
@@ -26,8 +27,6 @@ use crate::tokenizer::special;
 pub(crate) struct Request<'o> {
     pub(super) dialect: Dialect,
     pub(super) options: &'o ReadOptions,
-    /// How the prompt follows an engine's own.
-    pub(super) form: &'static PromptForm,
     pub(super) history: History,
     pub(super) tools: Declared,
     /// The tools that are added or removed later, each with the entry to list if there is no such tool.
@@ -61,17 +60,6 @@ pub(crate) struct Request<'o> {
 }
 
 impl Dialect {
-    /// Reads a request's body, as `read` of the dialect's module does.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::InvalidRequest`](crate::ErrorKind::InvalidRequest) with the path of what the API does not allow,
-    /// [`ErrorKind::UnsupportedContent`](crate::ErrorKind::UnsupportedContent) with the path of what harmony cannot
-    /// carry.
-    pub fn read(self, body: impl Into<Json>, options: &ReadOptions) -> Result<Turn> {
-        self.request(&body.into(), options)?.into_turn()
-    }
-
     /// Reads a request's body; [`Request::into_turn`] makes the turn from it.
     pub(crate) fn request<'o>(self, body: &Json, options: &'o ReadOptions) -> Result<Request<'o>> {
         let path = Path::default();
@@ -161,7 +149,6 @@ impl<'o> Request<'o> {
         Self {
             dialect,
             options,
-            form: options.prompts.form(),
             history: History::new(options.strict),
             tools: Declared::default(),
             changed: Vec::new(),
@@ -184,11 +171,6 @@ impl<'o> Request<'o> {
             unused: Vec::new(),
             unsupported: options.unsupported,
         }
-    }
-
-    /// How the parts of the message that is being read become its text.
-    pub(super) fn part_rules(&self) -> PartRules {
-        PartRules { unsupported: self.unsupported, form: self.form }
     }
 
     /// Lists something as unused.
@@ -233,11 +215,37 @@ impl<'o> Request<'o> {
         }));
     }
 
-    /// The turn.
+    /// The turn, with this library's prompt.
     pub(crate) fn into_turn(mut self) -> Result<Turn> {
-        let (options, form) = (self.options, self.form);
-        let declares = options.declare_on_none || form.declares_on_none || !self.choice.is_none();
-        let continue_last = self.continue_last && !form.never_prefills;
+        for schema in self.tools.schemas_mut() {
+            schema.take_if(|schema| takes_nothing(schema));
+        }
+        let declares = !self.choice.is_none();
+        let mut tools = self.name_tools(declares)?;
+        self.history.check_all_answered()?;
+        let mut prefill = None;
+        if self.continue_last {
+            prefill = self.history.take_prefill(&tools.names);
+        }
+        if matches!(self.options.named, NamedToolChoice::Prefill) {
+            // A message that the body continues is not also the beginning of a call.
+            prefill = prefill.or_else(|| choice::prefill(&tools.choice, &tools.names));
+        }
+        let instructions = self.history.take_lead(|_| true).into_iter().map(Texts::joined);
+        let functions = tools.functions.first.take();
+        let developer = developer(instructions, functions, self.response_format.as_ref());
+        let contents = |texts: Texts| vec![texts.joined()];
+        let history = std::mem::take(&mut self.history);
+        let messages = history.into_messages(&tools.names, &mut tools.functions, contents);
+        let mut config = self.options.config.unwrap_or_else(Turn::default_config);
+        if self.keep_thoughts {
+            config.thoughts = ThoughtPolicy::Keep;
+        }
+        Ok(self.turn(tools, Prompt { developer, messages, prefill, config }))
+    }
+
+    /// Names the tools, and lists what is unused of them. `declares`: whether the prompt declares them.
+    pub(super) fn name_tools(&mut self, declares: bool) -> Result<NamedTools> {
         let added = self.history.all_added();
         let chosen = self.choice.named().map(|id| self.tools.declared_id(id.clone()));
         if let Some(id) = chosen.filter(|id| !added.contains(id)) {
@@ -246,46 +254,39 @@ impl<'o> Request<'o> {
         }
         let removed = self.history.all_removed();
         let names = self.tools.names(self.history.called(), &added, &removed, declares);
-        let tool_choice = self.choice.resolve(&names, &mut self.unused)?;
-        let unknown = self.changed.into_iter().filter(|(id, _)| !self.tools.has(id));
+        let choice = std::mem::take(&mut self.choice).resolve(&names, &mut self.unused)?;
+        let unknown = self.changed.drain(..).filter(|(id, _)| !self.tools.has(id));
         self.unused.extend(unknown.map(|(_, unused)| unused));
         self.unused.extend(self.history.take_stray());
-        self.history.drop_cut_calls(continue_last, &mut self.unused);
+        self.history.drop_cut_calls(self.continue_last, &mut self.unused);
         let effort = self.latest_effort.or(self.effort);
-        let system = system(&self.tools, declares, effort, options);
+        let system = system(&self.tools, declares, effort, self.options);
         let mut functions = Functions::default();
         if declares {
-            functions = self.tools.functions(&names);
+            functions = std::mem::take(&mut self.tools).functions(&names);
         }
-        let HistoryMessages { instructions, messages, sources, prefill } =
-            self.history.into_messages(&names, &mut functions, continue_last, form)?;
-        let by_prefill = matches!(options.named, NamedToolChoice::Prefill) && !form.never_prefills;
-        let call = by_prefill.then(|| choice::prefill(&tool_choice, &names)).flatten();
-        let first = functions.first.take();
-        let format = self.response_format.as_ref().filter(|_| !form.omits_formats);
-        let developer = developer(&instructions, first, format);
-        let first = [Some(system), developer].into_iter().flatten();
+        Ok(NamedTools { names, choice, functions, system })
+    }
+
+    /// The turn with this prompt.
+    pub(super) fn turn(self, tools: NamedTools, prompt: Prompt) -> Turn {
+        let (sources, messages) = prompt.messages;
+        let first = [Some(tools.system), prompt.developer].into_iter().flatten();
         let sources = first.clone().map(|_| None).chain(sources).collect();
-        let conversation = first.chain(messages).collect::<Conversation>();
-        let mut config = options.config.or(form.config).unwrap_or_else(Turn::default_config);
-        if self.keep_thoughts {
-            config.thoughts = ThoughtPolicy::Keep;
-        }
-        Ok(Turn {
+        Turn {
             dialect: self.dialect,
             model: self.model,
             store: self.store,
             previous_response_id: self.previous_response_id,
-            conversation,
+            conversation: first.chain(messages).collect(),
             sources,
             history_len: self.history_len,
-            config,
-            tools: names,
-            tool_choice,
+            config: prompt.config,
+            tools: tools.names,
+            tool_choice: tools.choice,
             response_format: self.response_format,
             strict_format: self.strict_format,
-            // A message that the body continues is not also the beginning of a call.
-            prefill: prefill.or(call),
+            prefill: prompt.prefill,
             stop_token_ids: vec![special::RETURN, special::CALL],
             stop_token_names: vec!["<|return|>".to_owned(), "<|call|>".to_owned()],
             stop_strings: self.stop_strings,
@@ -294,8 +295,26 @@ impl<'o> Request<'o> {
             sampling: self.sampling,
             unused: self.unused,
             answer: self.answer,
-        })
+        }
     }
+}
+
+/// The tools of a request, as harmony names and declares them.
+pub(super) struct NamedTools {
+    pub(super) names: ToolNames,
+    choice: ToolChoice,
+    pub(super) functions: Functions,
+    /// The system message, which declares the built-in ones.
+    system: Message,
+}
+
+/// How a request becomes a conversation, after its system message.
+pub(super) struct Prompt {
+    pub(super) developer: Option<Message>,
+    /// Each with the number of the body's message that it comes from.
+    pub(super) messages: (Vec<Option<usize>>, Vec<Message>),
+    pub(super) prefill: Option<Prefill>,
+    pub(super) config: RenderConfig,
 }
 
 /// The system message: identity, date, reasoning, built-in tools.
@@ -318,12 +337,13 @@ fn system(
 }
 
 /// The first developer message, if it has any content: instructions, tools, response format.
-fn developer(
-    instructions: &[String],
+pub(super) fn developer(
+    instructions: impl Iterator<Item = String>,
     functions: Option<ToolNamespaceConfig>,
     format: Option<&ResponseFormat>,
 ) -> Option<Message> {
     let mut developer = DeveloperContent::new();
+    let instructions: Vec<_> = instructions.collect();
     if !instructions.is_empty() {
         developer = developer.with_instructions(instructions.join("\n\n"));
     }

@@ -1,54 +1,57 @@
-//! The text of a message, from its parts in a body.
+//! The parts of a message in a body, and the text that they become.
 
-use super::prompts::PromptForm;
-use crate::chat::Content;
-
-/// Texts of one message: joined by an empty line, unless an engine's prompts keep them separate.
+/// A part of a message: a text, or the placeholder of something that harmony cannot carry.
 #[derive(Debug)]
-pub(super) struct Texts {
-    texts: Vec<String>,
-    keeps_parts: bool,
+pub(super) struct TextPart {
+    pub(super) text: String,
+    pub(super) is_placeholder: bool,
 }
 
-impl Texts {
-    pub(super) fn new(form: &PromptForm) -> Self {
-        Self { texts: Vec::new(), keeps_parts: form.keeps_parts }
+impl<T: Into<String>> From<T> for TextPart {
+    fn from(text: T) -> Self {
+        Self { text: text.into(), is_placeholder: false }
     }
+}
 
-    /// Adds a text; an empty one adds nothing.
-    pub(super) fn add(&mut self, text: &str) {
-        if text.is_empty() {
-            return;
-        }
-        match self.texts.last_mut().filter(|_| !self.keeps_parts) {
-            Some(joined) => {
-                joined.push_str("\n\n");
-                joined.push_str(text);
-            }
-            None => self.texts.push(text.to_owned()),
+/// The parts of one message, none of them empty.
+#[derive(Debug, Default)]
+pub(super) struct Texts(pub(super) Vec<TextPart>);
+
+/// Makes the contents of a message of its parts, at least one.
+pub(super) type IntoContents = fn(Texts) -> Vec<String>;
+
+impl Texts {
+    /// Adds a part; an empty one adds nothing.
+    pub(super) fn add(&mut self, part: impl Into<TextPart>) {
+        let part = part.into();
+        if !part.text.is_empty() {
+            self.0.push(part);
         }
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.texts.iter().all(String::is_empty)
+        self.0.is_empty()
     }
 
-    /// The texts as one.
-    pub(super) fn into_text(self) -> String {
-        let mut texts = self.texts.into_iter();
+    /// The parts as one text, joined by an empty line.
+    pub(super) fn joined(self) -> String {
+        let mut parts = self.0.into_iter().map(|part| part.text);
+        let first = parts.next().unwrap_or_default();
+        parts.fold(first, |joined, text| joined + "\n\n" + &text)
+    }
+
+    /// The contents as one text.
+    pub(super) fn whole(self, contents: IntoContents) -> String {
+        let mut texts = contents(self).into_iter();
         let first = texts.next().unwrap_or_default();
         texts.fold(first, |joined, text| joined + &text)
     }
-
-    /// The contents of a message, at least one.
-    pub(super) fn into_contents(self) -> Vec<Content> {
-        let texts = if self.texts.is_empty() { vec![String::new()] } else { self.texts };
-        texts.into_iter().map(Content::from).collect()
-    }
 }
 
-impl From<String> for Texts {
-    fn from(text: String) -> Self {
-        Self { texts: vec![text], keeps_parts: false }
+impl<T: Into<String>> From<T> for Texts {
+    fn from(text: T) -> Self {
+        let mut texts = Self::default();
+        texts.add(text.into());
+        texts
     }
 }

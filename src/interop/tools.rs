@@ -101,6 +101,24 @@ fn only_text(schema: &Tree) -> Option<String> {
     (member.get("type")?.as_str() == Some("string") && is_any).then(|| name.clone())
 }
 
+/// Whether a tool with this schema takes no arguments: the guide declares it as `() => any`.
+pub(super) fn takes_nothing(schema: &Tree) -> bool {
+    let is_empty = |value: &Tree| match value {
+        Tree::Null | Tree::Bool(false) => true,
+        Tree::Array(items) => items.is_empty(),
+        Tree::Object(members) => members.is_empty(),
+        _ => false,
+    };
+    schema.as_object().is_some_and(|schema| {
+        schema.iter().all(|(key, value)| match key.as_str() {
+            "type" => value == "object",
+            "properties" | "required" | "additionalProperties" => is_empty(value),
+            "$schema" | "title" | "strict" => true,
+            _ => value.is_null(),
+        })
+    })
+}
+
 /// The namespace `functions`; `None` without tools.
 fn namespace(
     description: Option<String>,
@@ -117,6 +135,11 @@ impl Declared {
             self.tools.push(tool);
         }
         is_new
+    }
+
+    /// The schemas of the tools' arguments.
+    pub(super) fn schemas_mut(&mut self) -> impl Iterator<Item = &mut Option<Tree>> {
+        self.tools.iter_mut().map(|tool| &mut tool.parameters)
     }
 
     /// The declared tool with a name in the API or in harmony; the name itself if there is none.

@@ -33,9 +33,6 @@ fn system_texts_are_instructions() {
          <|start|>developer<|message|># Instructions\n\nFour.<|end|>"
     );
     assert_eq!(unused(&blocks), ["system[0]"]);
-    let keep = options().with_keep_billing_header(true);
-    let body = json!({"system": [{"type": "text", "text": "x-anthropic-billing-header: 1"}], "messages": []});
-    assert!(prompt(&ANTHROPIC.read(&body, &keep).unwrap()).contains("x-anthropic-billing-header"));
 }
 
 #[test]

@@ -6,13 +6,16 @@ use serde_json::{Value, json};
 use super::{ANTHROPIC, CHAT, RESPONSES, options, prompt};
 
 fn read(body: &Value) -> Turn {
-    CHAT.read(body, &options().with_prompts(Prompts::Vllm0_33)).unwrap()
+    read_as(Prompts::Vllm0_33, body)
+}
+
+fn read_as(prompts: Prompts, body: &Value) -> Turn {
+    CHAT.read(body, &options().with_prompts(prompts)).unwrap()
 }
 
 /// The prompt after the system message.
-fn after_system(body: &Value) -> String {
-    let text = prompt(&read(body));
-    text.split_once("<|end|>").unwrap().1.to_owned()
+fn after_system(turn: &Turn) -> String {
+    prompt(turn).split_once("<|end|>").unwrap().1.to_owned()
 }
 
 #[test]
@@ -24,17 +27,24 @@ fn a_loop_of_tools_stands_as_in_the_body() {
         {"role": "tool", "tool_call_id": "b", "content": "G"},
         {"role": "tool", "tool_call_id": "a", "content": "F"},
     ]});
-    assert_eq!(
-        after_system(&body),
-        "<|start|>user<|message|>U<|end|>\
-         <|start|>assistant<|channel|>commentary<|message|>P<|end|>\
-         <|start|>assistant<|channel|>analysis<|message|>T<|end|>\
-         <|start|>assistant to=functions.f<|channel|>commentary json<|message|>{}<|call|>\
-         <|start|>assistant to=functions.g<|channel|>commentary json<|message|>{}<|call|>\
-         <|start|>functions.g<|channel|>commentary to=assistant<|message|>G<|end|>\
-         <|start|>functions.f<|channel|>commentary to=assistant<|message|>F<|end|>\
-         <|start|>assistant"
-    );
+    let calls = [
+        (Prompts::Vllm0_33, " to=functions.f<|channel|>commentary json"),
+        (Prompts::VllmRs0_33, "<|channel|>commentary to=functions.f <|constrain|>json"),
+    ];
+    for (prompts, call) in calls {
+        let other = call.replace(".f", ".g");
+        let expected = format!(
+            "<|start|>user<|message|>U<|end|>\
+             <|start|>assistant<|channel|>commentary<|message|>P<|end|>\
+             <|start|>assistant<|channel|>analysis<|message|>T<|end|>\
+             <|start|>assistant{call}<|message|>{{}}<|call|>\
+             <|start|>assistant{other}<|message|>{{}}<|call|>\
+             <|start|>functions.g<|channel|>commentary to=assistant<|message|>G<|end|>\
+             <|start|>functions.f<|channel|>commentary to=assistant<|message|>F<|end|>\
+             <|start|>assistant"
+        );
+        assert_eq!(after_system(&read_as(prompts, &body)), expected);
+    }
 }
 
 #[test]
@@ -52,7 +62,7 @@ fn parts_names_formats_and_system_messages() {
         "response_format": {"type": "json_schema", "json_schema": {"name": "n", "schema": {"type": "object"}}},
     });
     assert_eq!(
-        after_system(&body),
+        after_system(&read(&body)),
         "<|start|>developer<|message|># Instructions\n\nS<|end|>\
          <|start|>developer<|message|># Instructions\n\nR<|end|>\
          <|start|>user<|message|>1717<|end|>\
@@ -64,6 +74,15 @@ fn parts_names_formats_and_system_messages() {
     let user = turn.conversation.messages.iter().find(|message| message.content.len() == 2);
     assert!(user.is_some());
     assert!(turn.response_format.is_some() && turn.prefill.is_none());
+    assert_eq!(turn.unused[0].path.to_string(), "messages[2].name");
+    // The front end in Rust joins them, and takes no image.
+    let rust = options().with_prompts(Prompts::VllmRs0_33);
+    let error = CHAT.read(&body, &rust).unwrap_err().to_string();
+    assert!(error.starts_with("messages[2].content[1].image_url"), "{error}");
+    let body = json!({"messages": [{"role": "user", "content": [text("17"), text("17")]}]});
+    let turn = CHAT.read(&body, &rust).unwrap();
+    assert_eq!(turn.conversation.messages[1].content.len(), 1);
+    assert!(after_system(&turn).contains("<|message|>1717<|end|>"));
 }
 
 #[test]
@@ -76,11 +95,11 @@ fn tools_are_declared_with_empty_schemas_and_although_none_may_be_called() {
     });
     let declared =
         "namespace functions {\n\ntype f = (_: {\n}) => any;\n\n} // namespace functions";
-    let found = after_system(&body);
+    let found = after_system(&read(&body));
     assert!(found.contains(declared), "{found}");
     let named = json!({"type": "function", "function": {"name": "f"}});
     let body = json!({"messages": body["messages"], "tools": body["tools"], "tool_choice": named});
-    assert!(after_system(&body).ends_with("<|start|>assistant"));
+    assert!(after_system(&read(&body)).ends_with("<|start|>assistant"));
 }
 
 #[test]

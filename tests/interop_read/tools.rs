@@ -368,16 +368,12 @@ fn a_named_tool_begins_at_the_end_of_the_prompt() {
 }
 
 #[test]
-fn none_declares_no_tools_unless_told_to() {
+fn none_declares_no_tools() {
     let body = chat(&["f"], json!({"tool_choice": "none"}));
     let plain = turn(CHAT, body.clone());
     assert_eq!(said(&plain), "<|start|>user<|message|>A<|end|>");
     assert!(!plain.tools.any_declared() && plain.tool_choice == ToolChoice::None);
     assert!(plain.tools.by_name("f", None).unwrap().offered);
-    let keep = options().with_declare_on_none(true);
-    let declared = CHAT.read(&body, &keep).unwrap();
-    assert!(said(&declared).contains("type f = () => any;"));
-    assert_eq!(declared.tool_choice, ToolChoice::None);
 }
 
 #[test]

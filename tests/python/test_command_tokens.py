@@ -660,7 +660,7 @@ class TestCompletion:
             ("harmony show --header", {"--header-style"}),
             (
                 "harmony show --header-style ",
-                {"recipient_in_role", "recipient_in_channel", "result_in_channel"},
+                {"recipient_in_role", "recipient_in_channel"},
             ),
             ("harmony parse --st", {"--strict"}),
         ],

@@ -312,7 +312,7 @@ class TestOptions:
             ({"date": 5}, "date: expected a string, a date or None, got int"),
             ({"identity": 5}, "identity: expected a string or None, got int"),
             ({"config": 5}, "config: expected a RenderConversationConfig, got int"),
-            ({"declare_on_none": "no"}, "declare_on_none: expected a bool, got str"),
+            ({"strict": "no"}, "strict: expected a bool, got str"),
             ({"history": "x"}, "history: expected a list, got str"),
             ({"history": QUESTION}, "history: expected a list, got dict"),
             ({"history": 5}, "history: expected a list, got int"),
@@ -364,11 +364,9 @@ class TestOptions:
         block = {"type": "text", "text": "x-anthropic-billing-header: 1"}
         body = {"system": [block], "messages": []}
         assert len(anthropic.read(body).conversation.messages) == 1
-        kept = anthropic.read(body, keep_billing_header=True)
-        assert kept.conversation.messages[1].content[0].instructions == block["text"]
 
     def test_all_dialects_take_the_same(self) -> None:
-        own = {anthropic: {"keep_billing_header"}, responses: {"resolve", "previous", "stores"}}
+        own = {responses: {"resolve", "previous", "stores"}}
         common = set(inspect.signature(chat_completions.read).parameters)
         for dialect in DIALECTS:
             parameters = set(inspect.signature(dialect.read).parameters)

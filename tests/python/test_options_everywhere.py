@@ -31,7 +31,6 @@ from openai_harmony.cli import dataset, flags, rendering
 from openai_harmony.grammar import GrammarOptions, TurnGrammar
 from openai_harmony.interop import anthropic, chat_completions, ollama, responses
 from openai_harmony.interop.options import (
-    ReadAnthropicOptions,
     ReadOptions,
     ReadResponsesOptions,
     ReplyOptions,
@@ -169,7 +168,7 @@ class TestTables:
     @pytest.mark.parametrize(
         ("options", "tables", "missing"),
         [
-            (READING, [ReadResponsesOptions, ReadAnthropicOptions], {}),
+            (READING, [ReadResponsesOptions], {}),
             (REPLYING, [ReplyOptions], NOT_OF_REPLIES),
             (ROWS, [RowOptions], NOT_OF_ROWS),
             (GRAMMAR, [GrammarOptions], NOT_OF_GRAMMARS),
@@ -188,7 +187,7 @@ class TestTables:
         [
             (chat_completions.read, ReadOptions, {"body"}),
             (responses.read, ReadResponsesOptions, {"body"}),
-            (anthropic.read, ReadAnthropicOptions, {"body"}),
+            (anthropic.read, ReadOptions, {"body"}),
             (ollama.read, ReadOptions, {"body"}),
             (openai_harmony.interop.Turn.reply, ReplyOptions, {"self", "encoding", "model"}),
             (training.render, RowOptions, {"rows", "first_row"}),
@@ -219,7 +218,7 @@ class TestTables:
     @pytest.mark.parametrize(
         ("path", "name", "tables"),
         [
-            ("interop/options.rs", "ReadOptions", [ReadResponsesOptions, ReadAnthropicOptions]),
+            ("interop/options.rs", "ReadOptions", [ReadResponsesOptions]),
             ("interop/reply/options.rs", "ReplyOptions", [ReplyOptions]),
             ("training/options.rs", "RowOptions", [RowOptions]),
             ("grammar/options.rs", "GrammarOptions", [GrammarOptions]),

@@ -406,7 +406,7 @@ def test_wrong_usage(arguments: list[str], said: str, capsys: pytest.CaptureFixt
         ("api-key-file", "none.txt", "none.txt: No such file or directory"),
         ("api-key-file", "empty.txt", "empty.txt has no key"),
         ("host", "0.0.0.0", "0.0.0.0 can be reached from other machines: pass --api-key-file"),
-        ("render-prompts", "vllm", "Input should be 'vllm-0.33' or 'harmony'"),
+        ("render-prompts", "vllm", "Input should be 'vllm-0.33', 'vllm-rs-0.33' or 'harmony'"),
         (
             "max-bodies",
             "many",

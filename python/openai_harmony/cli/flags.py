@@ -36,10 +36,7 @@ _OFF = {"action": "store_const", "const": False}
 
 RENDERING: Flags = {
     "header_style": _choice(
-        "where a call's header names the tool",
-        "recipient_in_role",
-        "recipient_in_channel",
-        "result_in_channel",
+        "where a call's header names the tool", "recipient_in_role", "recipient_in_channel"
     ),
     "tool_schema": _choice("how tools are declared", "compat", "full"),
     "thoughts": _choice("which thoughts are rendered", "keep", "drop_before_first_final", "drop"),

@@ -7,12 +7,12 @@ from typing import Any
 from typing_extensions import Unpack
 
 from openai_harmony._options import completed, takes
-from openai_harmony.interop.options import ReadAnthropicOptions
+from openai_harmony.interop.options import ReadOptions
 from openai_harmony.interop.turn import Turn
 
 
-@takes(ReadAnthropicOptions)
-def read(body: Any, **options: Unpack[ReadAnthropicOptions]) -> Turn:
+@takes(ReadOptions)
+def read(body: Any, **options: Unpack[ReadOptions]) -> Turn:
     """Reads a request's body: a mapping, JSON text, or an SDK's object.
 
     >>> turn = read({"max_tokens": 10, "messages": [{"role": "user", "content": "Hello"}]})
@@ -21,7 +21,7 @@ def read(body: Any, **options: Unpack[ReadAnthropicOptions]) -> Turn:
 
     Args:
         body: The body. Any part of it may be a Pydantic model.
-        options: Those of ReadAnthropicOptions.
+        options: Those of ReadOptions.
 
     Raises:
         InvalidRequestError: What the API does not allow, with its ``path``.

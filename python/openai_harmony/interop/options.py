@@ -14,6 +14,9 @@ from openai_harmony.options import RenderConversationConfig
 Date = str | datetime.date | None
 """The system message's date: a text such as ``2025-06-28``, a date, or ``None`` for none."""
 
+Prompts = Literal["harmony", "vllm-0.33", "vllm-rs-0.33"]
+"""Whose prompts: this library's, or an engine's by its name and version."""
+
 ReasoningField = Literal["reasoning_content", "reasoning", "both"]
 
 
@@ -49,14 +52,6 @@ class ReadOptions(TypedDict, total=False):
             execution, too.""",
         ),
     ]
-    declare_on_none: Annotated[
-        bool,
-        Option(
-            False,
-            """Whether tools are declared although ``tool_choice`` is ``none``, which keeps the
-            prefix that engines have cached.""",
-        ),
-    ]
     named: Annotated[
         Literal["prefill", "grammar"],
         Option(
@@ -66,7 +61,7 @@ class ReadOptions(TypedDict, total=False):
         ),
     ]
     prompts: Annotated[
-        Literal["harmony", "vllm-0.33"],
+        Prompts,
         Option(
             "harmony",
             """Whose prompts the turn renders: this library's, or those that an engine makes of the
@@ -113,19 +108,6 @@ class ReadResponsesOptions(ReadOptions, total=False):
             None,
             """Whether the server keeps responses: then ``Turn.store`` and the answer's ``store``
             are true unless the body forbids it, else false. ``None`` leaves both to the body.""",
-        ),
-    ]
-
-
-class ReadAnthropicOptions(ReadOptions, total=False):
-    """Those of ``anthropic.read``."""
-
-    keep_billing_header: Annotated[
-        bool,
-        Option(
-            False,
-            """Whether system blocks that begin ``x-anthropic-billing-header``, which change with
-            every request, are kept.""",
         ),
     ]
 

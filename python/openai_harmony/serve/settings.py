@@ -94,8 +94,9 @@ class Settings(BaseModel, frozen=True, extra="forbid", strict=True):
     trust_clients: bool = _setting(
         False, "pass on kv_transfer_params and other fields for routers of any client"
     )
-    render_prompts: Literal["vllm-0.33", "harmony"] = _setting(
-        "vllm-0.33", "the prompts of /v1/…/render: vllm-0.33, or harmony (this library's)"
+    render_prompts: Literal["vllm-0.33", "vllm-rs-0.33", "harmony"] = _setting(
+        "vllm-0.33",
+        "the prompts of /v1/…/render: vllm-0.33, vllm-rs-0.33 (its front end in Rust), or harmony",
     )
     cors: str | None = _setting(
         None, "origins of web pages that may call it, separated by commas; * for all"

@@ -2,17 +2,15 @@
 
 use super::tools::{is_change, read_change};
 use crate::error::Result;
-use crate::interop::UnusedReason;
 use crate::interop::common::read_effort;
 use crate::interop::field::{BodyField, BodyObject};
 use crate::interop::history::HistoryCall;
 use crate::interop::names::ToolId;
-use crate::interop::parts::PartRules;
 use crate::interop::request::Request;
-use crate::interop::spaced_json::spaced_json;
-use crate::interop::texts::Texts;
+use crate::interop::texts::{TextPart, Texts};
 use crate::interop::thought_blob::read_thought;
 use crate::interop::tools::read_arguments;
+use crate::interop::{Unsupported, UnusedReason};
 use crate::json::{Array, Value};
 
 /// The prefix of a text that changes with every request, which would invalidate every cached prompt prefix.
@@ -24,8 +22,8 @@ pub(super) fn read_system(system: &BodyField<'_, '_>, request: &mut Request<'_>)
         request.history.instructions(text.to_owned());
         return Ok(());
     }
-    let rules = request.part_rules();
-    let mut texts = Texts::new(rules.form);
+    let rules = request.unsupported;
+    let mut texts = Texts::default();
     let mut changes = Vec::new();
     for field in system.items_or("a string or a list of blocks")? {
         let block = field.object()?;
@@ -34,13 +32,13 @@ pub(super) fn read_system(system: &BodyField<'_, '_>, request: &mut Request<'_>)
             continue;
         }
         let text = read_block(&block, rules)?;
-        if request.options.keep_billing_header || !text.starts_with(BILLING) {
-            texts.add(&text);
-        } else {
+        if text.text.starts_with(BILLING) {
             request.list(&field, UnusedReason::ChangesAlways);
+        } else {
+            texts.add(text);
         }
     }
-    request.history.instructions(texts.into_text());
+    request.history.instructions(texts);
     changes.iter().try_for_each(|change| read_change(change, request))
 }
 
@@ -142,8 +140,8 @@ fn read_user(content: &BodyField<'_, '_>, request: &mut Request<'_>) -> Result<(
         request.history.user(text.to_owned(), None);
         return Ok(());
     }
-    let rules = request.part_rules();
-    let mut texts = Texts::new(rules.form);
+    let rules = request.unsupported;
+    let mut texts = Texts::default();
     let mut only_results = !content.at().as_array().is_some_and(Array::is_empty);
     for field in content.items_or("a string or a list of blocks")? {
         let block = field.object()?;
@@ -154,7 +152,7 @@ fn read_user(content: &BodyField<'_, '_>, request: &mut Request<'_>) -> Result<(
                 request.list(&field, UnusedReason::TypeNotUsed(kind.to_owned()));
             }
             _ => {
-                texts.add(&read_block(&block, rules)?);
+                texts.add(read_block(&block, rules)?);
                 only_results = false;
             }
         }
@@ -167,9 +165,8 @@ fn read_user(content: &BodyField<'_, '_>, request: &mut Request<'_>) -> Result<(
 
 /// Thoughts, preamble, calls, in this order; text without calls is the answer.
 fn read_assistant(content: &BodyField<'_, '_>, request: &mut Request<'_>) -> Result<()> {
-    let rules = request.part_rules();
-    let mut texts = Texts::new(rules.form);
-    let spaces = request.form.spaces_arguments;
+    let rules = request.unsupported;
+    let mut texts = Texts::default();
     let mut calls = Vec::new();
     if let Value::String(text) = content.value() {
         request.history.say_and_call(text.to_owned(), calls);
@@ -182,16 +179,13 @@ fn read_assistant(content: &BodyField<'_, '_>, request: &mut Request<'_>) -> Res
             "redacted_thinking" => read_thinking(&block, "data", request)?,
             "tool_use" => {
                 let tool = ToolId::new(block.required("name")?.text()?);
-                let mut input = read_arguments(&block, "input", true)?;
-                if let Some(given) = block.object("input")?.filter(|_| spaces) {
-                    input = spaced_json(&given.field().at().to_tree());
-                }
+                let input = read_arguments(&block, "input", true)?;
                 calls.push(HistoryCall::new(&field, block.text("id")?, tool, input));
             }
             kind if is_of_servers(kind) => {
                 request.list(&field, UnusedReason::TypeNotUsed(kind.to_owned()));
             }
-            _ => texts.add(&read_block(&block, rules)?),
+            _ => texts.add(read_block(&block, rules)?),
         }
     }
     request.history.say_and_call(texts, calls);
@@ -220,14 +214,18 @@ fn read_thinking(
 
 fn read_result(block: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
     let content = block.get("content");
-    let rules = request.part_rules().with_placeholders();
-    let text = content.map(|content| read_blocks(&content, rules)).transpose()?;
-    let mut text = text.unwrap_or_default();
-    if block.bool("is_error")?.unwrap_or(false) && !says_error(&text) {
-        text.insert_str(0, if text.is_empty() { "Error" } else { "Error: " });
+    let rules = Unsupported::Placeholder;
+    let texts = content.map(|content| read_blocks(&content, rules)).transpose()?;
+    let mut texts = texts.unwrap_or_default();
+    if block.bool("is_error")?.unwrap_or(false) {
+        match texts.0.first_mut() {
+            Some(first) if says_error(&first.text) => {}
+            Some(first) => first.text.insert_str(0, "Error: "),
+            None => texts = "Error".into(),
+        }
     }
     block.required("tool_use_id")?.text()?;
-    request.history.result(block, "tool_use_id", None, text)?;
+    request.history.result(block, "tool_use_id", None, texts)?;
     // Tools that a search found are declared after its result.
     let mut found = Vec::new();
     if content.is_some_and(|content| content.at().as_array().is_some()) {
@@ -254,31 +252,31 @@ fn says_error(text: &str) -> bool {
 }
 
 /// A text, or blocks that are or contain texts.
-fn read_blocks(content: &BodyField<'_, '_>, rules: PartRules) -> Result<String> {
+fn read_blocks(content: &BodyField<'_, '_>, rules: Unsupported) -> Result<Texts> {
     if let Value::String(text) = content.value() {
-        return Ok(text.to_owned());
+        return Ok(text.into());
     }
-    let mut texts = Texts::new(rules.form);
+    let mut texts = Texts::default();
     for block in content.items_or("a string or a list of blocks")? {
-        texts.add(&read_block(&block.object()?, rules)?);
+        texts.add(read_block(&block.object()?, rules)?);
     }
-    Ok(texts.into_text())
+    Ok(texts)
 }
 
 /// The text of a block.
-fn read_block(block: &BodyObject<'_, '_>, rules: PartRules) -> Result<String> {
+fn read_block(block: &BodyObject<'_, '_>, rules: Unsupported) -> Result<TextPart> {
     let kind = block.required("type")?;
     match kind.text()? {
-        "text" => Ok(block.required("text")?.text()?.to_owned()),
+        "text" => Ok(block.required("text")?.text()?.into()),
         "document" => read_document(block, rules),
         "search_result" => {
-            let mut texts = Texts::new(rules.form);
+            let mut texts = Texts::default();
             texts.add(block.text("title")?.unwrap_or_default());
             texts.add(block.text("source")?.unwrap_or_default());
-            texts.add(&read_blocks(&block.required("content")?, rules)?);
-            Ok(texts.into_text())
+            texts.0.extend(read_blocks(&block.required("content")?, rules)?.0);
+            Ok(texts.joined().into())
         }
-        "tool_reference" => Ok(block.required("tool_name")?.text()?.to_owned()),
+        "tool_reference" => Ok(block.required("tool_name")?.text()?.into()),
         "image" => rules.placeholder(block, "image"),
         "container_upload" => rules.placeholder(block, "file"),
         "browser_state" => rules.placeholder(block, "browser state"),
@@ -287,23 +285,23 @@ fn read_block(block: &BodyObject<'_, '_>, rules: PartRules) -> Result<String> {
 }
 
 /// A text document: its title, its context, and its text.
-fn read_document(block: &BodyObject<'_, '_>, rules: PartRules) -> Result<String> {
+fn read_document(block: &BodyObject<'_, '_>, rules: Unsupported) -> Result<TextPart> {
     let source = block.required("source")?.object()?;
     let kind = source.required("type")?;
     let text = match kind.text()? {
         "text" => source.required("data")?.text()?.to_owned(),
-        "content" => read_blocks(&source.required("content")?, rules)?,
+        "content" => read_blocks(&source.required("content")?, rules)?.joined(),
         "base64" | "url" | "file" => return rules.placeholder(block, "document"),
         other => {
             let known = &["text", "content", "base64", "url", "file"];
             return Err(kind.unknown("type of a source", other, known));
         }
     };
-    let mut texts = Texts::new(rules.form);
+    let mut texts = Texts::default();
     texts.add(block.text("title")?.unwrap_or_default());
     texts.add(block.text("context")?.unwrap_or_default());
-    texts.add(&text);
-    Ok(texts.into_text())
+    texts.add(text);
+    Ok(texts.joined().into())
 }
 
 /// Blocks about tools and services that Anthropic's servers run.

@@ -4,12 +4,12 @@ use crate::error::Result;
 use crate::interop::field::{BodyField, BodyObject};
 use crate::interop::history::HistoryCall;
 use crate::interop::names::ToolId;
-use crate::interop::parts::{PartRules, read_content, read_part};
+use crate::interop::parts::{read_content, read_part};
 use crate::interop::request::{MessagePlace, Request};
 use crate::interop::texts::Texts;
 use crate::interop::thought_blob::read_thought;
 use crate::interop::tools::{custom_arguments, read_arguments};
-use crate::interop::{ToolKind, Unused, UnusedReason};
+use crate::interop::{ToolKind, Unsupported, Unused, UnusedReason};
 use crate::json::Value;
 use crate::names;
 
@@ -78,28 +78,27 @@ impl<'r, 'o> Messages<'r, 'o> {
     pub(crate) fn read(&mut self, field: &BodyField<'_, '_>) -> Result<()> {
         let message = field.object()?;
         let role = message.required("role")?;
-        let rules = self.request.part_rules();
+        let rules = self.request.unsupported;
         self.request.history.next_message();
         let mut reads_name = false;
         match role.text()? {
             "system" | "developer" => {
                 let text = self.text(&message, self.is_ollama, rules)?;
-                self.request.history.instructions(text.into_text());
+                self.request.history.instructions(text);
             }
             "user" => {
                 let text = self.text(&message, self.is_ollama, rules)?;
-                let omits_names = self.request.form.omits_names;
-                let name = message.text("name")?.filter(|name| is_word(name) && !omits_names);
+                let name = message.text("name")?.filter(|name| is_word(name));
                 reads_name = name.is_some();
                 self.request.history.user(text, name.map(str::to_owned));
             }
             "assistant" => self.assistant(&message, rules)?,
             "tool" | "function" => {
-                let text = self.text(&message, true, rules.with_placeholders())?;
+                let text = self.text(&message, true, Unsupported::Placeholder)?;
                 let is_own = self.is_ollama && message.get("tool_name").is_some();
                 let name = if is_own { "tool_name" } else { "name" };
                 let tool = message.text(name)?.map(ToolId::new).zip(message.get(name));
-                self.request.history.result(&message, "tool_call_id", tool, text.into_text())?;
+                self.request.history.result(&message, "tool_call_id", tool, text)?;
                 reads_name = true;
             }
             other => return Err(role.unknown("role", other, ROLES)),
@@ -133,7 +132,7 @@ impl<'r, 'o> Messages<'r, 'o> {
         &self,
         message: &BodyObject<'_, '_>,
         may_be_missing: bool,
-        rules: PartRules,
+        rules: Unsupported,
     ) -> Result<Texts> {
         let mut texts = self.images(message, rules)?;
         let content = if may_be_missing {
@@ -146,16 +145,16 @@ impl<'r, 'o> Messages<'r, 'o> {
             if texts.is_empty() {
                 return Ok(read);
             }
-            texts.add(&read.into_text());
+            texts.0.extend(read.0);
         }
         Ok(texts)
     }
 
-    fn images(&self, message: &BodyObject<'_, '_>, rules: PartRules) -> Result<Texts> {
-        let mut texts = Texts::new(rules.form);
+    fn images(&self, message: &BodyObject<'_, '_>, rules: Unsupported) -> Result<Texts> {
+        let mut texts = Texts::default();
         if self.is_ollama {
             message.each("images", |image| {
-                texts.add(&rules.omitted(image, "image")?);
+                texts.add(rules.omitted(image, "image")?);
                 Ok(())
             })?;
         }
@@ -163,7 +162,7 @@ impl<'r, 'o> Messages<'r, 'o> {
     }
 
     /// Thought, preamble, calls, in this order; text without calls is the answer.
-    fn assistant(&mut self, message: &BodyObject<'_, '_>, rules: PartRules) -> Result<()> {
+    fn assistant(&mut self, message: &BodyObject<'_, '_>, rules: Unsupported) -> Result<()> {
         let mut thoughts = self.thoughts(message)?;
         let mut texts = self.images(message, rules)?;
         match message.get("content") {
@@ -179,9 +178,9 @@ impl<'r, 'o> Messages<'r, 'o> {
                             // Some clients put the thought in `text`, as in other parts.
                             let thought = part.get(key).or_else(|| part.get("text"));
                             let thought = thought.map_or_else(|| part.required(key), Ok)?;
-                            thoughts.add(&read_content(&thought, rules)?.into_text());
+                            thoughts.add(&read_content(&thought, rules)?.joined());
                         }
-                        _ => texts.add(&read_part(&part, rules)?),
+                        _ => texts.add(read_part(&part, rules)?),
                     }
                 }
             }
@@ -190,7 +189,7 @@ impl<'r, 'o> Messages<'r, 'o> {
         }
         texts.add(message.text("refusal")?.unwrap_or_default());
         if let Some(audio) = message.object("audio")? {
-            texts.add(&rules.placeholder(&audio, "audio")?);
+            texts.add(rules.placeholder(&audio, "audio")?);
         }
         let mut calls = Vec::new();
         message.each("tool_calls", |call| {

@@ -49,7 +49,6 @@ fn read_template(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result
     let Some(given) = body.object("chat_template_kwargs")? else { return Ok(()) };
     if let Some(effort) = given.get("reasoning_effort")
         && body.get("reasoning_effort").is_none()
-        && request.form.efforts.is_empty()
     {
         request.effort = Some(read_effort(&effort, request)?);
     }
@@ -99,9 +98,7 @@ fn read_thinking(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result
 
 /// The model always thinks; here as little as it can, and unseen.
 fn switch_off(request: &mut Request<'_>) {
-    if request.form.efforts.is_empty() {
-        request.effort = Some(ReasoningEffort::Low);
-    }
+    request.effort = Some(ReasoningEffort::Low);
     request.answer.thought_display = ThoughtDisplay::Hidden;
 }
 

@@ -12,8 +12,7 @@ use self::pairs::Pairs;
 use self::write::{continued_call, write};
 use super::field::{BodyField, BodyObject};
 use super::names::{ToolId, ToolNames};
-use super::prompts::PromptForm;
-use super::texts::Texts;
+use super::texts::{IntoContents, Texts};
 use super::tools::Functions;
 use super::{ToolKind, Unused, UnusedReason};
 use crate::Prefill;
@@ -48,7 +47,7 @@ struct Entry {
 #[derive(Debug)]
 enum HistoryItem {
     /// A system or developer message.
-    Instructions(String),
+    Instructions(Texts),
     User {
         texts: Texts,
         name: Option<String>,
@@ -57,7 +56,7 @@ enum HistoryItem {
     Said(&'static str, Texts),
     Call(HistoryCall),
     /// A result that answers no call, and the tool that it names.
-    Stray(ToolId, String),
+    Stray(ToolId, Texts),
     /// Deferred tools that are declared here.
     Added(Vec<ToolId>),
     /// A tool that is not offered from here on.
@@ -73,11 +72,11 @@ pub(super) struct HistoryCall {
     id: Option<String>,
     tool: ToolId,
     pub(super) kind: ToolKind,
-    arguments: String,
+    pub(super) arguments: String,
     /// Whether the body marks the call as cut off.
     pub(super) is_cut: bool,
     /// The result, and the number of its message.
-    result: Option<(String, Option<usize>)>,
+    result: Option<(Texts, Option<usize>)>,
 }
 
 impl HistoryCall {
@@ -95,18 +94,6 @@ impl HistoryCall {
     fn is_answered(&self) -> bool {
         self.result.is_some()
     }
-}
-
-/// The messages of a history.
-pub(super) struct HistoryMessages {
-    /// The texts of the leading system and developer messages.
-    pub(super) instructions: Vec<String>,
-    /// The messages after them.
-    pub(super) messages: Vec<Message>,
-    /// The number of the body's message that each of these comes from.
-    pub(super) sources: Vec<Option<usize>>,
-    /// The beginning of the message that the model continues.
-    pub(super) prefill: Option<Prefill>,
 }
 
 impl History {
@@ -135,9 +122,10 @@ impl History {
     }
 
     /// A system or developer message; an empty one is left out.
-    pub(super) fn instructions(&mut self, text: String) {
-        if !text.is_empty() {
-            self.push(HistoryItem::Instructions(text));
+    pub(super) fn instructions(&mut self, texts: impl Into<Texts>) {
+        let texts = texts.into();
+        if !texts.is_empty() {
+            self.push(HistoryItem::Instructions(texts));
         }
     }
 
@@ -163,7 +151,7 @@ impl History {
     pub(super) fn say_and_call(&mut self, texts: impl Into<Texts>, calls: Vec<HistoryCall>) {
         match texts.into() {
             texts if calls.is_empty() => self.say(FINAL, texts),
-            texts => self.say(COMMENTARY, texts.into_text()),
+            texts => self.say(COMMENTARY, texts),
         }
         for call in calls {
             self.call(call);
@@ -216,20 +204,21 @@ impl History {
         result: &BodyObject<'_, '_>,
         id: &str,
         tool: Option<(ToolId, BodyField<'_, '_>)>,
-        text: String,
+        texts: impl Into<Texts>,
     ) -> Result<()> {
+        let texts = texts.into();
         let (tool, name) = tool.unzip();
         let given = result.get(id).or(name).unwrap_or(result.field());
         let id = result.text(id)?;
         let answered = self.pairs.answered(id, tool.as_ref());
         let answered = answered.and_then(|index| self.entries.get_mut(index));
         if let Some(Entry { item: HistoryItem::Call(call), .. }) = answered {
-            call.result = Some((text, self.source));
+            call.result = Some((texts, self.source));
             return Ok(());
         }
         if !self.strict {
             self.stray.push(given.unused(UnusedReason::StrayResult));
-            self.push(HistoryItem::Stray(tool.unwrap_or_else(|| ToolId::new(UNKNOWN)), text));
+            self.push(HistoryItem::Stray(tool.unwrap_or_else(|| ToolId::new(UNKNOWN)), texts));
             return Ok(());
         }
         Err(given.invalid(match (id, &tool) {
@@ -283,54 +272,66 @@ impl History {
         })
     }
 
-    /// The messages. `continue_last`: the model continues the assistant's text or thought at the end of the last
-    /// message, or a call that was cut off.
-    ///
-    /// # Errors
-    ///
-    /// A call without a result that is not the last item.
-    pub(super) fn into_messages(
-        mut self,
-        names: &ToolNames,
-        functions: &mut Functions,
-        continue_last: bool,
-        form: &PromptForm,
-    ) -> Result<HistoryMessages> {
-        if !form.allows_open_calls {
-            self.check_all_answered()?;
+    /// The calls.
+    pub(super) fn calls_mut(&mut self) -> impl Iterator<Item = &mut HistoryCall> {
+        self.entries.iter_mut().filter_map(|entry| match &mut entry.item {
+            HistoryItem::Call(call) => Some(call),
+            _ => None,
+        })
+    }
+
+    /// Makes all preambles answers.
+    pub(super) fn answer_with_preambles(&mut self) {
+        for entry in &mut self.entries {
+            if let HistoryItem::Said(channel, _) = &mut entry.item
+                && *channel == COMMENTARY
+            {
+                *channel = FINAL;
+            }
         }
-        let prefill = continue_last.then(|| self.take_prefill(names)).flatten();
-        let is_instructions = |entry: &Entry| matches!(entry.item, HistoryItem::Instructions(_));
+    }
+
+    /// Takes the system and developer messages at the beginning, up to the first from a source that is not `is_lead`.
+    pub(super) fn take_lead(&mut self, is_lead: impl Fn(Option<usize>) -> bool) -> Vec<Texts> {
         let is_lead = |entry: &Entry| {
-            is_instructions(entry) && (!form.has_one_instructions || entry.source <= Some(0))
+            matches!(entry.item, HistoryItem::Instructions(_)) && is_lead(entry.source)
         };
-        let lead = self.entries.iter().position(|entry| !is_lead(entry));
-        let behind = self.entries.split_off(lead.unwrap_or(self.entries.len()));
-        let instructions = self.entries.into_iter().filter_map(|entry| match entry.item {
-            HistoryItem::Instructions(text) => Some(text),
+        let end = self.entries.iter().position(|entry| !is_lead(entry));
+        let lead = self.entries.drain(..end.unwrap_or(self.entries.len()));
+        let texts = lead.filter_map(|entry| match entry.item {
+            HistoryItem::Instructions(texts) => Some(texts),
             _ => None,
         });
-        let mut messages = Vec::with_capacity(behind.len() + 2);
-        let mut sources = Vec::with_capacity(behind.len() + 2);
-        for Entry { source, item } in behind {
+        texts.collect()
+    }
+
+    /// Each message, and the number of the body's message that it comes from. `contents` makes the contents of one from
+    /// its parts.
+    pub(super) fn into_messages(
+        self,
+        names: &ToolNames,
+        functions: &mut Functions,
+        contents: IntoContents,
+    ) -> (Vec<Option<usize>>, Vec<Message>) {
+        let mut messages = Vec::with_capacity(self.entries.len() + 2);
+        let mut sources = Vec::with_capacity(self.entries.len() + 2);
+        for Entry { source, item } in self.entries {
             let of_result = match &item {
                 HistoryItem::Call(HistoryCall { result: Some((_, source)), .. }) => *source,
                 _ => source,
             };
             let first = messages.len();
-            write(item, names, functions, &mut messages);
+            write(item, names, functions, contents, &mut messages);
             // The second message of a call with a result is the result.
             sources.extend(
                 (first..messages.len()).map(|at| if at == first { source } else { of_result }),
             );
         }
-        let instructions = instructions.collect();
-        let mut found = HistoryMessages { instructions, messages, sources, prefill };
-        form.arrange(&mut found.sources, &mut found.messages);
-        Ok(found)
+        (sources, messages)
     }
 
-    fn check_all_answered(&self) -> Result<()> {
+    /// Refuses a call without a result that is not the last item.
+    pub(super) fn check_all_answered(&self) -> Result<()> {
         let unanswered = |entry: &Entry| match &entry.item {
             HistoryItem::Call(call) if !call.is_answered() => Some(call.path.clone()),
             _ => None,
@@ -341,12 +342,14 @@ impl History {
         Err(ErrorKind::InvalidRequest { path, reason }.into())
     }
 
-    fn take_prefill(&mut self, names: &ToolNames) -> Option<Prefill> {
+    /// The beginning of the message that the model continues: the assistant's text or thought at the end of the last
+    /// message, or a call that was cut off.
+    pub(super) fn take_prefill(&mut self, names: &ToolNames) -> Option<Prefill> {
         self.end_of_last_message()?;
         let Entry { source, item } = self.entries.pop()?;
         match item {
             HistoryItem::Said(channel, texts) => {
-                Some(Prefill::new().with_channel(channel).with_text(texts.into_text()))
+                Some(Prefill::new().with_channel(channel).with_text(texts.joined()))
             }
             HistoryItem::Call(call) if call.is_cut && !call.is_answered() => {
                 continued_call(call, names)

@@ -2,9 +2,10 @@
 
 use super::{HistoryCall, HistoryItem};
 use crate::Prefill;
-use crate::chat::{Author, DeveloperContent, Message, Role};
+use crate::chat::{Author, COMMENTARY, Content, DeveloperContent, Message, Role};
 use crate::interop::ToolKind;
 use crate::interop::names::{Tool, ToolId, ToolNames};
+use crate::interop::texts::IntoContents;
 use crate::interop::tools::{
     Functions, NO_ARGUMENTS, arguments_in_harmony, call_header, call_prefill,
 };
@@ -28,12 +29,13 @@ pub(super) fn write(
     item: HistoryItem,
     names: &ToolNames,
     functions: &mut Functions,
+    contents: IntoContents,
     messages: &mut Vec<Message>,
 ) {
     let developer = |content| Message::from_role_and_content(Role::Developer, content);
     messages.push(match item {
-        HistoryItem::Instructions(text) => {
-            developer(DeveloperContent::new().with_instructions(text))
+        HistoryItem::Instructions(texts) => {
+            developer(DeveloperContent::new().with_instructions(texts.whole(contents)))
         }
         HistoryItem::Added(tools) => {
             let Some(content) = added(&tools, names, functions) else { return };
@@ -48,18 +50,27 @@ pub(super) fn write(
             developer(DeveloperContent::new().with_instructions(text))
         }
         HistoryItem::User { texts, name } => {
-            let message = Message::from_role_and_contents(Role::User, texts.into_contents());
+            let contents = contents(texts).into_iter().map(Content::from);
+            let message = Message::from_role_and_contents(Role::User, contents);
             Message { author: Author { role: Role::User, name }, ..message }
         }
         HistoryItem::Said(channel, texts) => {
-            let message = Message::from_role_and_contents(Role::Assistant, texts.into_contents());
-            message.with_channel(channel)
+            let contents = match channel {
+                // Text before calls.
+                COMMENTARY => vec![texts.whole(contents)],
+                _ => contents(texts),
+            };
+            if contents.iter().all(String::is_empty) {
+                return;
+            }
+            let contents = contents.into_iter().map(Content::from);
+            Message::from_role_and_contents(Role::Assistant, contents).with_channel(channel)
         }
-        HistoryItem::Call(call) => return write_call(call, names, messages),
-        HistoryItem::Stray(tool, text) => {
+        HistoryItem::Call(call) => return write_call(call, names, contents, messages),
+        HistoryItem::Stray(tool, texts) => {
             // All tools of the history have names.
             let Some(tool) = names.by_name(&tool.name, tool.namespace.as_deref()) else { return };
-            result_of(tool, text)
+            result_of(tool, texts.whole(contents))
         }
     });
 }
@@ -93,7 +104,12 @@ fn added(
 }
 
 /// Writes a call, and its result after it.
-fn write_call(call: HistoryCall, names: &ToolNames, messages: &mut Vec<Message>) {
+fn write_call(
+    call: HistoryCall,
+    names: &ToolNames,
+    contents: IntoContents,
+    messages: &mut Vec<Message>,
+) {
     let HistoryCall { tool, arguments, result, .. } = call;
     // All tools that were called have names.
     let Some(tool) = names.by_name(&tool.name, tool.namespace.as_deref()) else { return };
@@ -106,6 +122,6 @@ fn write_call(call: HistoryCall, names: &ToolNames, messages: &mut Vec<Message>)
             .with_content_type(content_type),
     );
     if let Some((result, _)) = result {
-        messages.push(result_of(tool, result));
+        messages.push(result_of(tool, result.whole(contents)));
     }
 }

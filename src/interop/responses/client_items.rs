@@ -5,12 +5,12 @@ use std::borrow::Cow;
 use serde_json::{Map, Value as Tree};
 
 use crate::error::Result;
-use crate::interop::ToolKind;
 use crate::interop::field::{BodyField, BodyObject};
 use crate::interop::history::HistoryCall;
 use crate::interop::names::ToolId;
 use crate::interop::parts::read_content;
 use crate::interop::request::Request;
+use crate::interop::{ToolKind, Unsupported};
 use crate::json::{At, Value};
 use crate::options::Choice as _;
 
@@ -61,9 +61,8 @@ pub(super) fn read_output(
     match output.as_ref().map(BodyField::value) {
         // As for functions: clients also send these in that form.
         Some(Value::Array(parts)) if parts.iter().any(|part| part.get("type").is_some()) => {
-            let rules = request.part_rules().with_placeholders();
-            let parts = read_content(&item.required("output")?, rules)?;
-            texts.push(parts.into_text().into());
+            let parts = read_content(&item.required("output")?, Unsupported::Placeholder)?;
+            texts.push(parts.joined().into());
         }
         Some(Value::Array(_)) => item.each("output", |output| {
             let chunk = output.object()?;

@@ -16,7 +16,7 @@ use crate::interop::request::Request;
 use crate::interop::texts::Texts;
 use crate::interop::thought_blob::read_thought;
 use crate::interop::tools::{custom_arguments, read_arguments};
-use crate::interop::{Json, ToolKind, UnusedReason};
+use crate::interop::{Json, ToolKind, Unsupported, UnusedReason};
 use crate::json::{Array, At};
 use crate::path::Path;
 
@@ -128,9 +128,9 @@ impl<'r, 'o, 'h> Items<'r, 'o, 'h> {
             }
             Some("function_call_output" | "custom_tool_call_output") => {
                 let output = item.get("output");
-                let rules = self.request.part_rules().with_placeholders();
+                let rules = Unsupported::Placeholder;
                 let text = output.map(|output| read_content(&output, rules));
-                let text = text.transpose()?.map(Texts::into_text).unwrap_or_default();
+                let text = text.transpose()?.unwrap_or_default();
                 let namespace = item.text("namespace")?;
                 let tool = item.text("name")?.map(|name| ToolId::within(namespace, name));
                 let tool = tool.zip(item.get("name"));
@@ -169,14 +169,13 @@ impl<'r, 'o, 'h> Items<'r, 'o, 'h> {
         const PHASES: &[&str] = &["commentary", "final_answer"];
         let role = item.required("role")?;
         let content = item.required("content")?;
-        let rules = self.request.part_rules();
+        let rules = self.request.unsupported;
         let text = || read_content(&content, rules);
         match role.text()? {
-            "system" | "developer" => self.request.history.instructions(text()?.into_text()),
+            "system" | "developer" => self.request.history.instructions(text()?),
             "user" => self.request.history.user(text()?, None),
             "assistant" => {
                 let channel = match item.one_of("phase", PHASES)? {
-                    _ if self.request.form.knows_no_preambles => FINAL,
                     Some("commentary") => COMMENTARY,
                     None if call_follows => COMMENTARY,
                     _ => FINAL,
@@ -194,8 +193,8 @@ impl<'r, 'o, 'h> Items<'r, 'o, 'h> {
     fn reasoning(&mut self, item: &BodyObject<'_, '_>) -> Result<()> {
         let request = &mut *self.request;
         let content = item.get("content");
-        let text = content.map(|content| read_content(&content, request.part_rules()));
-        let text = text.transpose()?.map(Texts::into_text).unwrap_or_default();
+        let text = content.map(|content| read_content(&content, request.unsupported));
+        let text = text.transpose()?.map(Texts::joined).unwrap_or_default();
         if !text.is_empty() {
             request.history.thought(&text);
         } else if let Some(field) = item.get("encrypted_content") {

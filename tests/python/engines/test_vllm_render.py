@@ -1,4 +1,4 @@
-"""vLLM's own render server and this one, side by side: the same prompts, and streams that alternate between the two."""
+"""vLLM's own render servers and this one, side by side: the same prompts, and streams that alternate between the two."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from openai_harmony import load_harmony_encoding, serve
 from openai_harmony.interop import chat_completions
 
 from . import render_bodies
-from .vllm_server import DATE, MODEL, render_server
+from .vllm_server import DATE, MODEL, render_server, rust_render_server
 
 ENCODING = load_harmony_encoding("HarmonyGptOss")
 CHAT = "/v1/chat/completions"
@@ -36,18 +36,28 @@ def theirs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         yield client
 
 
+@pytest.fixture(scope="module")
+def theirs_in_rust(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    with rust_render_server(tmp_path_factory.mktemp("model")) as client:
+        yield client
+
+
 def ours(app: Any, path: str, body: Any) -> Any:
     answer = asyncio.run(ask(app, path, body, headers={"content-type": "application/json"}))
     assert answer.status == 200, answer.body
     return answer.json()
 
 
-def test_prompts_are_equal(theirs: Any) -> None:
+@pytest.mark.parametrize(
+    ("server", "prompts"), [("theirs", "vllm-0.33"), ("theirs_in_rust", "vllm-rs-0.33")]
+)
+def test_prompts_are_equal(server: str, prompts: Any, request: pytest.FixtureRequest) -> None:
+    theirs = request.getfixturevalue(server)
     for seed in range(BODIES):
         body = render_bodies.body(random.Random(seed))
         answer = theirs.post(f"{CHAT}/render", json=body)
         assert answer.status_code == 200, answer.text
-        turn = chat_completions.read(body, prompts="vllm-0.33", date=DATE)
+        turn = chat_completions.read(body, prompts=prompts, date=DATE)
         found, expected = turn.prompt(ENCODING), answer.json()["token_ids"]
         assert found == expected, f"{seed}: {ENCODING.decode(found)}\n{ENCODING.decode(expected)}"
 

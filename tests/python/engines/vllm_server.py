@@ -1,4 +1,4 @@
-"""vLLM's own server of rendering, which needs a tokenizer's files and no weights."""
+"""vLLM's own servers of rendering, which need a tokenizer's files and no weights."""
 
 from __future__ import annotations
 
@@ -72,6 +72,25 @@ def write_model(folder: Path) -> None:
 @contextmanager
 def render_server(folder: Path) -> Iterator[httpx.Client]:
     """A client of ``vllm launch render``, with its own package for harmony, not this one."""
+    command = [sys.executable, "-m", "vllm.entrypoints.cli.main", "launch", "render"]
+    command += ["--model", str(folder), "--reasoning-parser", "openai_gptoss"]
+    command += ["--tool-call-parser", "openai", "--enable-auto-tool-choice"]
+    with _served(command, folder) as client:
+        yield client
+
+
+@contextmanager
+def rust_render_server(folder: Path) -> Iterator[httpx.Client]:
+    """A client of ``vllm-rs render``, vLLM's front end in Rust."""
+    vllm = pytest.importorskip("vllm", reason="make test-engines installs vLLM")
+    with _served(
+        [str(Path(vllm.__file__).parent / "vllm-rs"), "render", str(folder)], folder
+    ) as client:
+        yield client
+
+
+@contextmanager
+def _served(command: list[str], folder: Path) -> Iterator[httpx.Client]:
     write_model(folder)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -83,10 +102,7 @@ def render_server(folder: Path) -> Iterator[httpx.Client]:
         "VLLM_SYSTEM_START_DATE": DATE,
         "VLLM_NO_USAGE_STATS": "1",
     }
-    command = [sys.executable, "-m", "vllm.entrypoints.cli.main", "launch", "render"]
-    command += ["--model", str(folder), "--served-model-name", MODEL, "--port", str(port)]
-    command += ["--host", "127.0.0.1", "--reasoning-parser", "openai_gptoss"]
-    command += ["--tool-call-parser", "openai", "--enable-auto-tool-choice"]
+    command += ["--served-model-name", MODEL, "--host", "127.0.0.1", "--port", str(port)]
     log = folder / "log"
     with log.open("wb") as output:
         server = subprocess.Popen(command, stdout=output, stderr=output, env=environment)
