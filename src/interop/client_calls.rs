@@ -45,59 +45,6 @@ impl ToolKind {
         self.call_type().is_some()
     }
 
-    /// What the model is told about such a tool: its description, and the schema of its arguments.
-    pub(super) fn declaration(self) -> Option<(&'static str, Tree)> {
-        let text = |description: &str| json!({"type": "string", "description": description});
-        let count = |description: &str| json!({"type": "integer", "description": description});
-        Some(match self {
-            Self::ApplyPatch => (
-                "Creates, changes or deletes one file. A diff has a line for each line of the file that it concerns, \
-                 which begins with a space if it stays, with - if it goes, with + if it is new; @@ stands before each \
-                 part of the file. The diff of a new file has + before every line.",
-                json!({
-                    "type": "object",
-                    "properties": {
-                        "type": {"type": "string", "enum": ["create_file", "update_file", "delete_file"]},
-                        "path": text("The file."),
-                        "diff": text("create_file, update_file: the diff."),
-                    },
-                    "required": ["type", "path"],
-                }),
-            ),
-            Self::Shell => (
-                "Runs commands in a shell on the user's machine.",
-                json!({
-                    "type": "object",
-                    "properties": {
-                        "commands": {"type": "array", "items": {"type": "string"}},
-                        "timeout_ms": count("Milliseconds that each may take."),
-                        "max_output_length": count("Characters of each output that are returned."),
-                    },
-                    "required": ["commands"],
-                }),
-            ),
-            Self::LocalShell => (
-                "Runs a command on the user's machine.",
-                json!({
-                    "type": "object",
-                    "properties": {
-                        "command": {
-                            "type": "array",
-                            "items": {"type": "string"},
-                            "description": "The program and its arguments.",
-                        },
-                        "working_directory": text("The directory to run it in."),
-                        "env": {"type": "object", "additionalProperties": {"type": "string"}},
-                        "timeout_ms": count("Milliseconds that it may take."),
-                        "user": text("The user to run it as."),
-                    },
-                    "required": ["command"],
-                }),
-            ),
-            Self::Function | Self::Custom | Self::Builtin => return None,
-        })
-    }
-
     /// The form of a call's arguments that the client expects; `None` if they cannot be run.
     fn called(self, arguments: &Map<String, Tree>) -> Option<Tree> {
         match self {

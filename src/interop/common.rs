@@ -2,6 +2,7 @@
 
 use serde_json::{Value as Tree, json};
 
+use super::client_tools::{ClientTool, client_tool};
 use super::field::{BodyField, BodyObject};
 use super::names::ToolId;
 use super::request::Request;
@@ -88,14 +89,14 @@ impl Request<'_> {
 
     /// Declares a tool of Responses that the client runs.
     pub(super) fn declare_client(&mut self, kind: ToolKind, given: &BodyObject<'_, '_>) {
-        let (Some(word), Some((description, parameters))) = (kind.word(), kind.declaration())
-        else {
+        let Some(word) = kind.word() else { return };
+        let Some(ClientTool { description, parameters, .. }) = client_tool(word, "") else {
             return;
         };
         let tool = DeclaredTool {
             id: ToolId::new(word),
             kind,
-            description: Some(description.to_owned()),
+            description: Some(description),
             parameters: Some(parameters),
             is_deferred: false,
             strict: false,

@@ -23,6 +23,7 @@ mod body;
 mod builtin;
 mod choice;
 mod client_calls;
+mod client_tools;
 mod clock;
 mod common;
 mod derender;
