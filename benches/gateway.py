@@ -418,7 +418,10 @@ def main() -> None:
         if options.serve == "gateway":
             app = serve.app(Ready(options.tokens), max_running=2000)
         # As `harmony serve` does.
-        options_of_serve: dict[str, Any] = {"loop": "asyncio", "http": Connections(serve.Settings())}
+        options_of_serve: dict[str, Any] = {
+            "loop": "asyncio",
+            "http": Connections(serve.Settings()),
+        }
         options_of_serve |= {"proxy_headers": False, "access_log": False, "server_header": False}
         if options.serve != "ready":
             sys.stderr = open(os.devnull, "w")  # noqa: SIM115

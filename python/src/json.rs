@@ -189,7 +189,8 @@ impl Walker<'_> {
         }
         if object.hasattr("readinto")? || object.hasattr("readlines")? {
             let what = type_name(object);
-            let reason = format!("expected JSON, got a file ({what}): give what its read() returns");
+            let reason =
+                format!("expected JSON, got a file ({what}): give what its read() returns");
             return Err(InvalidArgument::value(reason));
         }
         if let Some(scalar) = scalar(object)? {
