@@ -6,6 +6,7 @@ import asyncio
 import errno
 import json
 import os
+import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager, suppress
 from typing import Any
@@ -115,9 +116,16 @@ def refused(answer: WRITE) -> EngineError:
             f"cannot be reached: {os.strerror(errno.ECONNREFUSED)}",
         ),
         (
-            aiohttp.ClientConnectorDNSError(SERVER, OSError(None, "secret.example")),
+            aiohttp.ClientConnectorDNSError(SERVER, socket.gaierror(-2, "Name is not known")),
             503,
-            "cannot be reached: ClientConnectorDNSError",
+            "cannot be reached: Name is not known",
+        ),
+        (
+            aiohttp.ClientConnectorError(
+                SERVER, OSError("Multiple exceptions: [Errno 101] at ::1, [Errno 111] at 10.0.0.1")
+            ),
+            503,
+            f"cannot be reached: {os.strerror(errno.ECONNREFUSED)}",
         ),
         (aiohttp.ClientResponseError(None, ()), 502, "sent invalid HTTP"),  # type: ignore[arg-type]
         (aiohttp.ClientPayloadError("x"), 502, "closed the connection"),

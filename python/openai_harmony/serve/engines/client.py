@@ -9,6 +9,7 @@ import asyncio
 import errno
 import json
 import os
+import socket
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
@@ -182,6 +183,15 @@ async def _note_use(_: aiohttp.ClientSession, context: Any, about: object) -> No
         context.trace_request_ctx.append(True)
 
 
+def _reason(error: OSError) -> str:
+    """Why there is no connection, without an address; of several addresses, a refusal counts."""
+    if isinstance(error, socket.gaierror):
+        return error.strerror or "its name cannot be resolved"
+    refused = f"[Errno {errno.ECONNREFUSED}]" in str(error)
+    number = errno.ECONNREFUSED if refused else error.errno
+    return os.strerror(number) if number else type(error).__name__
+
+
 @contextmanager
 def errors() -> Iterator[None]:
     """Makes errors of aiohttp ``ClientError``s. No address is in their texts."""
@@ -192,8 +202,7 @@ def errors() -> Iterator[None]:
     except asyncio.TimeoutError as error:
         raise ClientError("is too slow: no answer in time", 504) from error
     except aiohttp.ClientConnectorError as error:
-        reason = os.strerror(error.errno) if error.errno else type(error).__name__
-        raise ClientError(f"cannot be reached: {reason}", 503) from error
+        raise ClientError(f"cannot be reached: {_reason(error.os_error)}", 503) from error
     except aiohttp.ClientResponseError as error:
         raise ClientError("sent invalid HTTP", 502) from error
     except (aiohttp.ClientError, OSError) as error:
