@@ -21,7 +21,7 @@ SOURCES := $(shell find src build.rs build Cargo.toml Cargo.lock python/src pyth
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-rust test-features test-python test-pythons test-frameworks test-ray test-engines test-agents test-adapters trainers check format lint types bench browser docs pictures package release fuzz load simulate laws wasm clean tools
+.PHONY: help demo test test-rust test-features test-python test-pythons test-frameworks test-ray test-engines test-agents test-adapters trainers check format lint types bench figures browser docs pictures package release fuzz load simulate laws wasm clean tools
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -31,16 +31,16 @@ demo: $(VENV)/$(if $(wildcard $(VENV)/.built),.built,.tried) ## the main job on 
 
 test: test-rust test-python ## set up and run all tests of both languages
 
-check: format lint types test test-features test-pythons test-frameworks ## formatting, lints, types, stubs, all tests, the Python tests on all PYTHONS
+check: format lint types docs test test-features test-pythons test-frameworks ## formatting, lints, types, stubs, the site, all tests, the Python tests on all PYTHONS
 
-bench: $(BENCH)/.made ## compare with the published packages, side by side; count instructions
-	$(BENCH)/bin/python benches/compare.py $(BENCH_OPTIONS)
-	$(BENCH)/bin/python benches/batch.py
-	$(BENCH)/bin/python benches/frameworks.py
-	$(BENCH)/bin/python benches/gateway.py $(if $(wildcard $(AGENTS)/bin/litellm),--litellm $(AGENTS)/bin/litellm)
-	$(BENCH)/bin/python benches/beside_vllm.py
-	$(BENCH)/bin/python benches/render.py
-	$(BENCH)/bin/python benches/instructions.py
+# A part that fails or has no peer keeps what results.json had; the others are measured all the same.
+BENCHES ?= start compare gateway render beside_vllm instructions
+bench: $(BENCH)/.made ## compare with the published packages, side by side, and keep benches/results.json; BENCHES="start compare" for parts
+	@for part in $(BENCHES); do echo "$$part"; \
+	  $(BENCH)/bin/python benches/$$part.py $$(test $$part = instructions || echo --keep) || failed=1; done; exit $${failed:-0}
+
+figures: $(VENV)/.built ## write the figures of the documents from benches/results.json
+	$(BIN)/python benches/figures.py
 
 fuzz: tools ## fuzz the parser and the readers of requests; FUZZ_SECONDS=60 sets for how long each
 	sh fuzz/run.sh $(or $(FUZZ_SECONDS),60)
@@ -206,7 +206,7 @@ $(VENV)/.tried: $(VENV)/.made $(SOURCES) pyproject.toml
 # As users install it: the release, from a wheel.
 $(BENCH)/.made: $(SOURCES) pyproject.toml $(shell find python -name '*.py' 2>/dev/null) | $(VENV)/.made
 	@test -d $(BENCH) || $(PYTHON) -m venv --without-pip $(BENCH)
-	$(PIP) --python $(BENCH)/bin/python install --group checks --group frameworks --group ray
+	$(PIP) --python $(BENCH)/bin/python install --group checks
 	$(PIP) --python $(BENCH)/bin/python install --force-reinstall --no-deps .
 	@touch $@
 

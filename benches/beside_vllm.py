@@ -1,6 +1,6 @@
 """vLLM's own path from a chat body to its prompt, and from a sampled token to its chunk, beside this project's.
 
-    python benches/beside_vllm.py [--vllm PYTHON] [--rounds N]
+    python benches/beside_vllm.py [--vllm PYTHON] [--rounds N] [--keep]
 
 Each runs in a process of its own, with its own package; PYTHON is one that has vLLM, which needs no GPU for this. Times
 are of the process, the best and the median of rounds that take turns. vLLM's detokenizer is left out: its text is given.
@@ -17,6 +17,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+import results
 
 ROOT = Path(__file__).parents[1]
 PROSE = (Path(__file__).parent / "corpus" / "prose.txt").read_text(encoding="utf-8")
@@ -177,6 +179,7 @@ def main() -> int:
     trainers = ROOT / ".venv-trainers" / "bin" / "python"
     parser.add_argument("--vllm", default=str(trainers), help="a Python that has vLLM")
     parser.add_argument("--rounds", type=int, default=7, help="of each measurement (7)")
+    results.add_option(parser)
     parser.add_argument("--work", choices=["ours", "vllm"], help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.work:
@@ -199,6 +202,7 @@ def main() -> int:
         print(f"{kind}: a prompt of {first[kind]['prompt']} tokens")
     if first["ours"]["said"] != first["vllm"]["said"]:
         sys.exit("the chunks say different texts")
+    kept = {}
     for name, what in WORK.items():
         rounds = [
             [asked(workers[kind], name) for kind in ("vllm", "ours")] for _ in range(options.rounds)
@@ -208,8 +212,11 @@ def main() -> int:
         print(
             f"{what}: vLLM {min(theirs):.3g} µs, ours {min(mine):.3g} µs, {best:.3g} times; of medians {median:.3g}"
         )
+        kept[name] = {"vllm_us": min(theirs), "ours_us": min(mine)}
     for worker in workers.values():
         worker.kill()
+    if options.keep:
+        results.keep("vllm", {**kept, "tokens": first["ours"]["prompt"]}, {"vllm": "0.33.0"})
     return 0
 
 

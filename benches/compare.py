@@ -2,8 +2,7 @@
 
 Run it with `make bench`, or with a Python that has this project's package:
 
-    python benches/compare.py [--quick] [--rows PATTERN] [--rounds N] [--json FILE] [--all]
-        [--clock wall]
+    python benches/compare.py [--quick] [--rows PATTERN] [--rounds N] [--keep] [--all] [--clock wall]
 
 benches/README.md describes the method. A missed floor is shown, but is not a failure: times depend on
 the machine. Different outputs are one.
@@ -12,14 +11,14 @@ the machine. Different outputs are one.
 from __future__ import annotations
 
 import argparse
-import json
 import platform
 import re
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
+import results
 from comparison import corpora, table
 from comparison.environments import Environments
 from comparison.lab import Lab
@@ -27,7 +26,7 @@ from comparison.measures import Result
 from comparison.rows import ROWS, Row
 
 PROJECT = Path(__file__).parents[1]
-SWEEPS = 3
+SWEEPS = 2
 
 
 def options() -> argparse.Namespace:
@@ -40,7 +39,7 @@ def options() -> argparse.Namespace:
         metavar="N",
         help=f"rounds of each measurement, a multiple of {SWEEPS}",
     )
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write all that was measured")
+    results.add_option(parser)
     parser.add_argument("--all", action="store_true", help="show every input, not the worst alone")
     parser.add_argument("--clock", choices=["processor", "wall"], default="processor")
     parser.add_argument("--ours", default=sys.executable, metavar="PYTHON", help=argparse.SUPPRESS)
@@ -57,11 +56,26 @@ def measure(lab: Lab, rows: Sequence[Row]) -> list[Result]:
     """Goes through all rows several times: a machine that others share can be slow for longer than
     all rounds of a row take."""
     for sweep in range(1, SWEEPS + 1):
-        results: list[Result] = []
+        found: list[Result] = []
         for row in rows:
             print(f"  {row.work} ({sweep} of {SWEEPS})", file=sys.stderr, flush=True)
-            results += row.measure(lab)
-    return results
+            found += row.measure(lab)
+    return found
+
+
+def kept(result: Result) -> dict[str, Any]:
+    """What the results say of one input of a row: nanoseconds of the best rounds."""
+    best = {peer: min(times) for peer, times in result.times.items() if times}
+    return {
+        "work": result.work,
+        "input": result.given,
+        "against": result.against,
+        "ns": best,
+        "per": result.unit,
+        "ratio": result.ratio,
+        "floor": result.floor,
+        "at_most": result.at_most,
+    }
 
 
 def main() -> int:
@@ -70,24 +84,24 @@ def main() -> int:
     environments = Environments(folder, chosen.ours, chosen.clock)
     environments.make()
     corpora.write(folder / "corpora")
-    rounds = (chosen.rounds or (6 if chosen.quick else 27)) // SWEEPS
+    rounds = (chosen.rounds or (6 if chosen.quick else 18)) // SWEEPS
     seconds = (0.3 if chosen.quick else 2) / SWEEPS
     lab = Lab(environments, folder / "corpora", rounds, seconds)
     try:
         versions = lab.versions()
-        results = measure(lab, chosen.rows)
+        found = measure(lab, chosen.rows)
     finally:
         lab.close()
-    if chosen.json:
-        report = {"versions": versions, "results": [asdict(result) for result in results]}
-        chosen.json.write_text(json.dumps(report, indent=1), encoding="utf-8")
+    if chosen.keep:
+        packages = {peer: hello["version"] for peer, hello in versions.items() if peer != "ours"}
+        results.keep("rows", [kept(result) for result in found], packages)
     print(
         f"Python {platform.python_version()} on {platform.machine()}, best / median of rounds, {chosen.clock} time"
     )
     print(", ".join(f"{peer}: {hello['version']}" for peer, hello in versions.items()), "\n")
-    print(table.table(results if chosen.all else table.worst(results)), "\n")
-    print(table.summary(table.worst(results)))
-    return 0 if all(result.equal for result in results) else 1
+    print(table.table(found if chosen.all else table.worst(found)), "\n")
+    print(table.summary(table.worst(found)))
+    return 0 if all(result.equal for result in found) else 1
 
 
 if __name__ == "__main__":

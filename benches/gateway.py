@@ -1,6 +1,6 @@
 """What the gateway adds: CPU for each streamed chunk, requests a second, memory of a silent stream.
 
-    python benches/gateway.py [--tokens N] [--rounds N] [--requests N] [--litellm PATH]
+    python benches/gateway.py [--tokens N] [--rounds N] [--requests N] [--litellm PATH] [--keep]
 
 Servers of the same framework (starlette on uvicorn with httptools) run in processes of their own: the gateway before
 engines that speak over HTTP as vLLM, SGLang and llama.cpp do, one token at a time, and an application that sends the
@@ -27,6 +27,7 @@ import time
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,7 @@ from starlette.requests import Request
 from starlette.responses import StreamingResponse
 from starlette.routing import Route
 
+import results
 from openai_harmony import load_harmony_encoding, serve
 from openai_harmony.interop import chat_completions
 from openai_harmony.serve.connections import Connections
@@ -404,8 +406,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--tokens", type=int, default=1000, help="tokens of an answer (1000)")
     parser.add_argument("--requests", type=int, default=0, help="read the memory over so many")
-    parser.add_argument("--rounds", type=int, default=7, help="of which the best counts (7)")
+    parser.add_argument("--rounds", type=int, default=3, help="of which the best counts (3)")
     parser.add_argument("--litellm", help="the command of LiteLLM's proxy, to measure it as well")
+    results.add_option(parser)
     parser.add_argument("--serve", help=argparse.SUPPRESS)
     parser.add_argument("--engine", default="", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -453,7 +456,8 @@ def main() -> None:
     asked = each_request(options.tokens, options.rounds)
     for name in REQUESTS:
         print(f"  {name:>16}: {asked[name, True]:.2f} ms, {asked[name, False]:.2f} ms")
-    for at_once, rate, each in requests_a_second(options.tokens):
+    rates = requests_a_second(options.tokens)
+    for at_once, rate, each in rates:
         print(
             f"{at_once:5} streams at a time: {rate:.0f} requests a second, {each:.2f} ms CPU each"
         )
@@ -468,6 +472,20 @@ def main() -> None:
             *(f"{one / 2**20:.1f}" for one in read),
             "MiB",
         )
+    if options.keep:
+        kept = {
+            kind: {"chunk_us": min(one.chunks), "request_ms": min(one.requests)}
+            for kind, one in found.items()
+        }
+        apis = {name: [asked[name, True], asked[name, False]] for name in REQUESTS}
+        figures = {
+            "servers": kept,
+            "request_ms": apis,
+            "silent_stream_kib": silent / 1024,
+            "requests_a_second": [[at_once, round(rate)] for at_once, rate, _ in rates],
+        }
+        packages = {name: version(name) for name in ("uvicorn", "starlette")}
+        results.keep("gateway", figures, packages)
     if times > MOST_TIMES:
         sys.exit(f"a chunk costs {times:.2f} times ready bytes; it may be {MOST_TIMES}")
 

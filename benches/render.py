@@ -1,10 +1,10 @@
-"""``harmony serve --engine none`` beside vLLM's render server: CPU of each server for a request.
+"""``harmony serve --engine none`` beside vLLM's render servers, in Python and in Rust: CPU of each for a request.
 
-    python benches/render.py --vllm PYTHON
+    python benches/render.py [--vllm PYTHON] [--vllm-rs FILE --model FOLDER] [--keep]
 
 PYTHON is one that has vLLM 0.33, which needs neither a GPU nor weights for this; ``make test-engines``
-makes such an environment. Times are of the servers' processes, which take turns; the best of each
-counts. A server that answers any request with ready bytes has the same socket, HTTP and loop as
+makes such an environment. The Rust server is a file of vLLM's wheel. Times are of the servers' processes, which take
+turns; the best of each counts. A server that answers any request with ready bytes has the same socket, HTTP and loop as
 this project's: what it takes, no answer can do without.
 """
 
@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ import uvicorn
 from starlette.types import Receive, Scope, Send
 from typing_extensions import Self
 
+import results
 from beside_vllm import body as long_body
 from openai_harmony import load_harmony_encoding
 from openai_harmony.interop import Body, chat_completions, derender
@@ -32,6 +34,8 @@ from openai_harmony.serve.connections import Connection
 
 ROOT = Path(__file__).parents[1]
 CONNECTIONS = 64
+COUNTS = {"vllm": (20, 1), "vllm-rs": (40, 2)}
+"""How many requests one connection sends in a turn, and each of 64: fewer to slow servers."""
 ENCODING = load_harmony_encoding("HarmonyGptOss")
 CHAT = "/v1/chat/completions"
 SAID = "<|channel|>analysis<|message|>{}<|end|><|start|>assistant<|channel|>final<|message|>{}<|return|>"
@@ -40,23 +44,23 @@ SAID = "<|channel|>analysis<|message|>{}<|end|><|start|>assistant<|channel|>fina
 def bodies() -> dict[str, tuple[str, str, str]]:
     """For each row its path, the body for vLLM and that for this project."""
     short = {"messages": [{"role": "user", "content": "Hi " * 150}]}
-    long = json.loads(long_body())
-    long = {"messages": long["messages"] * 3, "tools": long["tools"]}
+    middle = json.loads(long_body())
+    middle = {"messages": middle["messages"], "tools": middle["tools"]}
+    long = {"messages": middle["messages"] * 3, "tools": middle["tools"]}
     text = SAID.format("Let me think about it. " * 60, "The answer is here now. " * 180)
     sampled = ENCODING.encode(text, allowed_special="all")
     choice = {"index": 0, "token_ids": sampled, "finish_reason": "stop"}
     answer = {"request_id": "r", "choices": [choice]}
     derendered = {"generate_response": answer, "chat_request": short}
     made = {
-        "render, 240 tokens": (f"{CHAT}/render", short, short),
-        "render, 13,000 tokens": (f"{CHAT}/render", long, long),
-        "derender, 1,400 tokens": (f"{CHAT}/derender", derendered, derendered),
+        "a short prompt": (f"{CHAT}/render", short, short),
+        "33 messages and 6 tools": (f"{CHAT}/render", middle, middle),
+        "99 messages and 6 tools": (f"{CHAT}/render", long, long),
+        "an answer": (f"{CHAT}/derender", derendered, derendered),
     }
-    for count in (100, 1000):
-        theirs = chunk(count)
-        kept = with_own_state(theirs)
-        made[f"a token after {count:,}"] = (f"{CHAT}/derender", theirs, without_tokens(kept))
-        made[f"after {count:,}, vLLM's keys kept"] = (f"{CHAT}/derender", theirs, kept)
+    theirs = chunk(1000)
+    kept = without_tokens(with_own_state(theirs))
+    made["a token after 1,000"] = (f"{CHAT}/derender", theirs, kept)
     return {
         name: (path, json.dumps(theirs), json.dumps(ours))
         for name, (path, theirs, ours) in made.items()
@@ -136,6 +140,7 @@ class Server:
                 return self
             except OSError:
                 time.sleep(0.5)
+        self.__exit__()
         raise SystemExit(f"no answer at port {self._port}")
 
     def __exit__(self, *error: object) -> None:
@@ -179,7 +184,14 @@ async def ready_bytes(scope: Scope, receive: Receive, send: Send) -> None:
 
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("--vllm", metavar="PYTHON", help="a Python that has vLLM")
+    trainers = ROOT / ".venv-trainers"
+    arguments.add_argument(
+        "--vllm", default=str(trainers / "bin/python"), help="a Python that has vLLM"
+    )
+    rust = next(trainers.glob("lib/*/site-packages/vllm/vllm-rs"), None)
+    arguments.add_argument("--vllm-rs", default=rust, help="vLLM's Rust front end, from its wheel")
+    arguments.add_argument("--model", help="a folder with config.json and tokenizer.json")
+    results.add_option(arguments)
     arguments.add_argument("--ready", type=int, help=argparse.SUPPRESS)
     given = arguments.parse_args()
     if given.ready:
@@ -187,59 +199,88 @@ def main() -> None:
         options: dict[str, Any] = {"http": Connection, "loop": "asyncio", "lifespan": "off"}
         uvicorn.run(ready_bytes, port=given.ready, log_config=None, access_log=False, **options)
         return
-    python = given.vllm or str(ROOT / ".venv-trainers" / "bin" / "python")
-    if not Path(python).exists():
-        print(f"not measured: there is no {python}; make test-engines installs vLLM")
-        return
-    sys.path.insert(0, str(ROOT / "tests" / "python"))
     with tempfile.TemporaryDirectory() as folder:
-        write = "import sys, pathlib; sys.path[:0] = sys.argv[2:]\n"
-        write += (
-            "from engines.vllm_server import write_model\nwrite_model(pathlib.Path(sys.argv[1]))"
-        )
-        paths = [str(ROOT / "tests" / "python"), str(ROOT / "python")]
-        subprocess.run([python, "-c", write, folder, *paths], check=True)
-        measure(python, folder)
+        has_model = given.model or (Path(given.vllm).exists() and write_model(given.vllm, folder))
+        if not has_model:
+            print(f"vLLM is not measured: there is no {given.vllm}; make test-engines installs it")
+        commands = peers(given.model or folder, given) if has_model else {}
+        figures = measure(commands)
+    if given.keep:
+        results.keep("render", figures, {"vllm": "0.33.0"} if commands else {})
 
 
-def measure(python: str, folder: str) -> None:
-    theirs = [python, "-m", "vllm.entrypoints.cli.main", "launch", "render", "--model", folder]
-    theirs += ["--served-model-name", "gpt-oss-20b", "--port", "8791", "--host", "127.0.0.1"]
-    theirs += ["--reasoning-parser", "openai_gptoss", "--tool-call-parser", "openai"]
-    theirs += ["--enable-auto-tool-choice"]
+def write_model(python: str, folder: str) -> bool:
+    """A config and a tokenizer, as vLLM reads them."""
+    code = "import sys, pathlib; sys.path[:0] = sys.argv[2:]\n"
+    code += "from engines.vllm_server import write_model\nwrite_model(pathlib.Path(sys.argv[1]))"
+    paths = [str(ROOT / "tests" / "python"), str(ROOT / "python")]
+    return not subprocess.run([python, "-c", code, folder, *paths], check=False).returncode
+
+
+def peers(model: str, given: argparse.Namespace) -> dict[str, list[str]]:
+    """The commands of vLLM's two servers; what is not installed is left out, with the reason."""
+    named = ["--served-model-name", "gpt-oss-20b", "--host", "127.0.0.1", "--port"]
+    found = {}
+    probe = [given.vllm, "-c", "import vllm.entrypoints.cli.main"]
+    if Path(given.vllm).exists() and not subprocess.run(probe, capture_output=True).returncode:
+        command = [
+            given.vllm,
+            "-m",
+            "vllm.entrypoints.cli.main",
+            "launch",
+            "render",
+            "--model",
+            model,
+        ]
+        command += ["--reasoning-parser", "openai_gptoss", "--tool-call-parser", "openai"]
+        found["vllm"] = [*command, "--enable-auto-tool-choice", *named, "8791"]
+    else:
+        print(f"vLLM's Python server is not measured: {given.vllm} has no vLLM")
+    if given.vllm_rs:
+        found["vllm-rs"] = [str(given.vllm_rs), "render", model, *named, "8794"]
+    else:
+        print("vLLM's Rust server is not measured: its wheel is not installed")
+    return found
+
+
+def measure(commands: dict[str, list[str]]) -> dict[str, Any]:
+    """Milliseconds of CPU for each request, by row and server."""
     ours = [sys.executable, "-m", "openai_harmony", "serve", "--engine", "none"]
-    ours += ["--model", "gpt-oss-20b", "--port", "8792"]
-    ready = [sys.executable, __file__, "--ready", "8793"]
-    environment: dict[str, Any] = {**os.environ}
-    without = {**environment, "VLLM_TARGET_DEVICE": "cpu", "HF_HUB_OFFLINE": "1"}
-    without.pop("PYTHONPATH", None)
-    with (
-        Server(theirs, 8791, without) as vllm,
-        Server(ours, 8792, environment) as this,
-        Server(ready, 8793, environment) as least,
-    ):
-        for connections, few, many in ((1, 20, 500), (CONNECTIONS, 1, 20)):
-            print(f"ms of CPU a request, {connections} at a time")
-            print(f"{'':24} {'vLLM':>8} {'this':>8} {'ready':>8} {'ratio':>7}")
+    commands = {
+        **commands,
+        "ours": [*ours, "--model", "gpt-oss-20b", "--port", "8792"],
+        "ready": [sys.executable, __file__, "--ready", "8793"],
+    }
+    environment = {**os.environ, "VLLM_TARGET_DEVICE": "cpu", "HF_HUB_OFFLINE": "1"}
+    found: dict[str, Any] = {}
+    with ExitStack() as stack:
+        servers = {
+            name: stack.enter_context(Server(command, int(command[-1]), environment))
+            for name, command in commands.items()
+        }
+        for connections in (1, CONNECTIONS):
             for name, (path, for_vllm, body) in bodies().items():
-                turns = [
-                    (
-                        vllm.cost(path, for_vllm, connections, few),
-                        this.cost(path, body, connections, many),
-                        least.cost(path, body, connections, many),
-                    )
-                    for _ in range(3)
-                ]
-                slow, fast, floor = (min(times) for times in zip(*turns))
-                times = f"{slow:8.2f} {fast:8.3f} {floor:8.3f} {slow / fast:6.1f}x"
-                print(f"{name:24} {times}", flush=True)
-        own = json.dumps(without_tokens(with_own_state(chunk(30_000))))
-        cost = min(this.cost(f"{CHAT}/derender", own, CONNECTIONS, 20) for _ in range(3))
-        print(f"{'a token after 30,000':33} {cost:8.3f}")
-    print("ms of CPU in the library, without HTTP")
+                tried = {
+                    kind: server
+                    for kind, server in servers.items()
+                    if kind != "vllm-rs" or path.endswith("/render")
+                }
+                turns: dict[str, list[float]] = {kind: [] for kind in tried}
+                for _ in range(5):
+                    for kind, server in tried.items():
+                        count = COUNTS.get(kind, (300, 10))
+                        sent = body if kind in ("ours", "ready") else for_vllm
+                        turns[kind].append(
+                            server.cost(path, sent, connections, count[connections > 1])
+                        )
+                row = {kind: min(times) for kind, times in turns.items()}
+                found.setdefault(name, {})[f"{connections} at a time"] = row
+                print(f"{name}, {connections} at a time, ms of CPU: {row}", flush=True)
     for name, (path, _, body) in bodies().items():
-        print(f"{name:33} {in_library(path, body.encode()):8.3f}")
-    print(f"{'a token after 30,000':33} {in_library('', own.encode()):8.3f}")
+        found[name]["in the library"] = in_library(path, body.encode())
+        if path.endswith("/render"):
+            found[name]["tokens"] = len(json.loads(rendered(body.encode())))
+    return found
 
 
 def in_library(path: str, body: bytes, count: int = 200) -> float:

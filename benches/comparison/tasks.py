@@ -249,19 +249,6 @@ class Calls(Task):
         return self._answer()
 
 
-class Load(Task):
-    """Loading; the first time where the process has only imported the module."""
-
-    def __init__(self, peer: Any, given: Json) -> None:
-        self._load = peer.load
-
-    def run(self, fresh: Any) -> None:
-        self._load()
-
-    def answer(self, fresh: Any) -> Any:
-        return self._load().name
-
-
 class Hash(Task):
     """Work that needs neither the interpreter nor much memory: how two threads of it get on tells
     what the machine gives."""

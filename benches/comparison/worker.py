@@ -5,8 +5,6 @@ python -m comparison.worker PEER CORPORA
 ["open", key, task, input, {…}]   makes a task; gives the digest of its answer and its units
 ["round", key]                    times one round of it; gives nanoseconds per unit, a list
 ["first", task, input, {…}]       in a fresh process: times the first pass, digest and all
-["memory", input]                 in a fresh process: resident bytes, before and after
-["footprint", input]              in a fresh process: bytes, page faults, time of loading and a first pass
 """
 
 from __future__ import annotations
@@ -15,7 +13,6 @@ import hashlib
 import json
 import os
 import platform
-import resource
 import sys
 from pathlib import Path
 from random import Random
@@ -86,25 +83,8 @@ class Worker:
         shown = digest(made.plain(answer))
         return {"ns": nanoseconds, "digest": shown, "units": made.units, "unit": made.unit}
 
-    def memory(self, given: str) -> Any:
-        before = resident_bytes()
-        self._adapter.start()
-        rendering = tasks.Render(self._adapter, self._input(given))
-        answer = rendering.answer(rendering.fresh())
-        return {"before": before, "after": resident_bytes(), "digest": digest(answer)}
-
-    def footprint(self, given: str) -> Any:
-        """What loading and a first pass take: resident bytes, page faults, processor time."""
-        before = footprint()
-        self._adapter.start()
-        encoding = tasks.Encode(self._adapter, self._input(given))
-        loaded = footprint()
-        answer = encoding.answer(encoding.fresh())
-        after = footprint()
-        return {"before": before, "loaded": loaded, "after": after, "digest": digest(answer)}
-
     def _task(self, task: str, given: str, options: Any) -> tasks.Task:
-        if not self._started and not (task == "load" and options.get("first")):
+        if not self._started:
             self._adapter.start()
             self._started = True
         return catalogue.task(task, self._adapter, {**self._input(given), **options})
@@ -117,21 +97,6 @@ class Worker:
 
 def digest(answer: Any) -> str:
     return hashlib.sha256(json.dumps(answer, sort_keys=True).encode()).hexdigest()[:16]
-
-
-def resident_bytes() -> int:
-    """Of this process now; where the system does not tell, at its peak."""
-    try:
-        pages = int(Path("/proc/self/statm").read_text().split()[1])
-    except OSError:
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return peak if platform.system() == "Darwin" else peak * 1024
-    return pages * resource.getpagesize()
-
-
-def footprint() -> dict[str, int]:
-    usage = resource.getrusage(resource.RUSAGE_SELF)
-    return {"bytes": resident_bytes(), "faults": usage.ru_minflt, "ns": process_time_ns()}
 
 
 def other_text() -> str:

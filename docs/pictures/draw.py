@@ -1,4 +1,4 @@
-"""Draws the pictures of the documents: `make pictures`.
+"""Draws the pictures of the documents, except that of speeds (benches/figures.py): `make pictures`.
 
 SVG for terminals. For HTML a screenshot by Chromium, which Debian's package `chromium` has; without
 it those pictures stay as they are.
@@ -28,7 +28,6 @@ from openai_harmony import (
     load_harmony_encoding,
     show,
 )
-from openai_harmony.show.bars import Bar, bars
 from openai_harmony.show.lines import lines
 from openai_harmony.show.terminal import write_styled
 
@@ -175,44 +174,12 @@ def photograph(name: str, address: str, width: int, height: int) -> None:
     )
 
 
-SPEEDS = {
-    "load, first": "loading",
-    "render, 7 messages": "rendering 7 messages and 4 tools",
-    "render, 102 messages": "rendering 102 messages",
-    "request to prompt": "a request's body to its prompt",
-    "parse, 102 messages": "parsing 102 messages",
-    "process": "parsing a stream, token by token",
-    "feed, chunks of 64, against process": "parsing a stream in chunks of 64",
-    "encode, 400 B and 2 MB": "encoding text",
-    "decode": "decoding tokens",
-    "rows to tokens and masks": "rows to tokens and loss masks",
-}
-
-
-def draw_speeds() -> None:
-    """The rows against 0.0.8 of the table in benches/README.md."""
-    found: dict[str, Bar] = {}
-    for line in (HERE.parents[1] / "benches/README.md").read_text("utf-8").splitlines():
-        cells = [cell.strip() for cell in line.strip("|").split("|")]
-        if len(cells) > 4 and cells[0] in SPEEDS and cells[3].startswith("0.0.8:"):
-            times = float(cells[4].replace(",", "")[:-1])
-            found.setdefault(cells[0], Bar(SPEEDS[cells[0]], times, f"{times:,.0f} times"))
-    assert found.keys() == SPEEDS.keys(), SPEEDS.keys() - found.keys()
-    picture = bars(
-        "How many times faster than 0.0.8, on a logarithmic scale",
-        [found[name] for name in SPEEDS],
-        logarithmic=True,
-    )
-    (HERE / "speed.svg").write_text(f"{picture}\n", encoding="utf-8")
-
-
 def main() -> None:
     """Draws all of them."""
     encoding = load_harmony_encoding("HarmonyGptOss")
     sampled = encoding.encode(DAMAGED, allowed_special="all")
     full = RenderConversationConfig(auto_drop_analysis=False, header_style="recipient_in_channel")
     trained = show.picture(chat(), ending="training", mask=True)
-    draw_speeds()
     draw_terminal("conversation", trained)
     draw_terminal("turn", show.picture(turn(), ending="training", config=full))
     draw_terminal("question", show.picture(question(), ending="training", mask=True))
