@@ -47,6 +47,8 @@ def options() -> argparse.Namespace:
     pattern, chosen.rows = chosen.rows, [row for row in ROWS if re.search(chosen.rows, row.work)]
     if not chosen.rows:
         parser.error(f"no row matches {pattern!r}")
+    if chosen.keep and pattern:
+        parser.error("--keep replaces all rows: leave out --rows")
     if chosen.rounds is not None and (chosen.rounds < 1 or chosen.rounds % SWEEPS):
         parser.error(f"--rounds: {chosen.rounds} is not a multiple of {SWEEPS}")
     return chosen
@@ -92,7 +94,7 @@ def main() -> int:
         found = measure(lab, chosen.rows)
     finally:
         lab.close()
-    if chosen.keep:
+    if chosen.keep and environments.are_whole():
         packages = {peer: hello["version"] for peer, hello in versions.items() if peer != "ours"}
         results.keep("rows", [kept(result) for result in found], packages)
     print(

@@ -205,8 +205,10 @@ def main() -> None:
             print(f"vLLM is not measured: there is no {given.vllm}; make test-engines installs it")
         commands = peers(given.model or folder, given) if has_model else {}
         figures = measure(commands)
-    if given.keep:
-        results.keep("render", figures, {"vllm": "0.33.0"} if commands else {})
+    if given.keep and "vllm-rs" in commands:
+        results.keep("render", figures, {"vllm": "0.33.0"})
+    elif given.keep:
+        print("not kept: vLLM's Rust server is not measured")
 
 
 def write_model(python: str, folder: str) -> bool:

@@ -97,7 +97,7 @@ def main() -> None:
     figures = {peer: dict(zip(NAMES, map(median, zip(*times)))) for peer, times in seen.items()}
     for peer, found in figures.items():
         print(f"{peer:>10}: " + ", ".join(f"{name} {value:,.4g}" for name, value in found.items()))
-    if chosen.keep:
+    if chosen.keep and environments.are_whole():
         packages = {
             peer: pinned[0].split("==")[1] for peer, pinned in PEERS.items() if peer in figures
         }

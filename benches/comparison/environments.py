@@ -37,6 +37,13 @@ class Environments:
                 print(f"not measured: {peer} cannot be installed", file=sys.stderr)
         self._write_vocabulary()
 
+    def are_whole(self) -> bool:
+        """Whether all peers are there; otherwise says that nothing is kept."""
+        missing = PEERS.keys() - self.interpreters.keys()
+        if missing:
+            print(f"not kept: {', '.join(sorted(missing))} not measured", file=sys.stderr)
+        return not missing
+
     def variables(self) -> dict[str, str]:
         """What a peer's process finds in its environment: all offline, and only our modules."""
         return {
