@@ -202,6 +202,11 @@ fn history_is_said_before_the_input() {
     // What the history has, a reference does not say again.
     let body = json!({"input": [{"type": "item_reference", "id": "rs_7"}, {"id": "m1"}, {"role": "user", "content": "C"}]});
     assert_eq!(prompt(&RESPONSES.read(&body, &with).unwrap()).matches("message|>A<").count(), 1);
+    // A reference that is kept in the history names what is elsewhere.
+    let with = options()
+        .with_history([json!({"type": "item_reference", "id": "msg_9"})])
+        .with_resolve(Resolve::new(|id: &str| (id == "msg_9").then(|| message("R"))));
+    assert!(prompt(&RESPONSES.read(json!({"input": "C"}), &with).unwrap()).contains("message|>R<"));
     let wrong = options().with_history([json!({"type": "nonsense"})]);
     let text = RESPONSES.read(json!({"input": "C"}), &wrong).unwrap_err().to_string();
     assert!(text.contains("history[0].type: unknown type of an item"), "{text}");

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
 
 from starlette.requests import Request
@@ -14,6 +15,7 @@ from openai_harmony.interop import Body
 from openai_harmony.serve.limits import Share
 from openai_harmony.serve.refusals import RefusedError, key_of, path_of
 from openai_harmony.serve.settings import Settings
+from openai_harmony.serve.streaming import Ending, ServerEndsError
 from openai_harmony.serve.threads import in_thread
 
 LARGE = 32_768
@@ -59,9 +61,9 @@ _OF_OLLAMA = {**_OF_OPENAI, "messages": "/api/chat", "prompt": "/api/generate"}
 class Bodies:
     """Reads bodies, of which only a limited number of bytes is under way at a time."""
 
-    def __init__(self, settings: Settings) -> None:
-        """With the limits of these settings."""
-        self.settings = settings
+    def __init__(self, settings: Settings, ending: Callable[[], Ending]) -> None:
+        """With the limits of these settings, until the server ends."""
+        self.settings, self._ending = settings, ending
         self.share = Share(settings.max_bodies)
         """The bytes of large bodies under way: arriving, waiting, or being read."""
 
@@ -100,7 +102,7 @@ class Bodies:
             if encoding.lower() != "identity":
                 # A small body could become one of gigabytes.
                 raise RefusedError(f"the body is compressed ({encoding}): send it as it is", 415)
-            with _Arrival(self.settings) as arrival:
+            with _Arrival(self.settings, self._ending()) as arrival:
                 return await self._received(request, most, arrival, stack)
         except RefusedError as error:
             if error.status != 408:
@@ -158,12 +160,13 @@ def is_quick(body: Body, size: int) -> bool:
 
 
 class _Arrival:
-    """Cancels the task that receives a body, once that has taken too long.
+    """Cancels the task that receives a body, once that has taken too long or the server ends.
 
     ``asyncio.wait_for`` makes a task of what is waited for: a tenth of what a small request takes.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, ending: Ending) -> None:
+        self._ending = ending
         self.size = 0
         """How much has arrived."""
         self._seen, self._is_late = 0, False
@@ -173,20 +176,28 @@ class _Arrival:
         self._loop, self._task = asyncio.get_running_loop(), asyncio.current_task()
         self._end = self._loop.time() + self._timeout
         self._timer = self._loop.call_later(min(_WINDOW, self._timeout), self._look)
+        self._ending.add_done_callback(self._stop)
         return self
 
     def _look(self) -> None:
         is_slow = self.size >= LARGE and self.size - self._seen < self._least
-        if (is_slow or self._loop.time() >= self._end) and self._task is not None:
-            self._is_late = True
-            self._task.cancel()
+        if is_slow or self._loop.time() >= self._end:
+            self._stop()
             return
         self._seen = self.size
         self._timer = self._loop.call_at(min(self._loop.time() + _WINDOW, self._end), self._look)
 
+    def _stop(self, _: object = None) -> None:
+        if self._task is not None:
+            self._is_late = True
+            self._task.cancel()
+
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self._timer.cancel()
+        self._ending.remove_done_callback(self._stop)
         if self._is_late and kind is asyncio.CancelledError:
+            if self._ending.done():
+                raise ServerEndsError("the server ends") from None
             raise RefusedError("the body did not arrive in time", 408) from None
 
 

@@ -128,7 +128,7 @@ class Gateway:
         self.engine, self.settings = engine, configuration.settings
         settings = self.settings
         self.encoding = load_harmony_encoding(HarmonyEncodingName.HARMONY_GPT_OSS)
-        self.bodies = Bodies(settings)
+        self.bodies = Bodies(settings, lambda: self.ending)
         self._ending: Ending | None = None
         self._is_warned = False
         self.is_draining = False
@@ -399,7 +399,9 @@ class Gateway:
         first, *more = record.answers
 
         async def abort(error: TooSlowError) -> bytes:
-            return await first.failed(EngineError(str(error), error.status))
+            # A choice that is complete has its end.
+            running = next((one for one in record.answers if one.reason is None), first)
+            return await running.failed(EngineError(str(error), error.status))
 
         pieces = side_by_side(record.answers) if more else first.pieces()
         ended = partial(self._ended, record, stack)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from openai_harmony.serve.keys import Key
 from openai_harmony.serve.refusals import RefusedError
 from openai_harmony.serve.settings import Settings
-from openai_harmony.serve.streaming import ClientGoneError, Ending, TooSlowError
+from openai_harmony.serve.streaming import ClientGoneError, Ending, ServerEndsError
 
 _TIMES = 3
 
@@ -82,7 +82,7 @@ class Limits:
         Raises:
             RefusedError: Status 429, if there is none.
             ClientGoneError: The client left the queue.
-            TooSlowError: The server ends.
+            ServerEndsError: The server ends.
         """
         if self.places.has_room(key, 1, key.running):
             self.places.take(key)
@@ -109,7 +109,7 @@ class Limits:
         if gone.done():
             raise ClientGoneError
         if ending.done():
-            raise TooSlowError("the server ends")
+            raise ServerEndsError("the server ends")
         raise RefusedError(
             f"the server is busy: no free slot within {self._timeout:g} s; ask again later",
             429,

@@ -78,7 +78,9 @@ impl<'r, 'o, 'h> Items<'r, 'o, 'h> {
             all.extend(previous.items_or("a list of items")?);
         }
         request.history_len = all.len();
-        let ids = all.iter().filter_map(|item| text_of(item.at(), "id")).collect();
+        // A reference in the history has the id of what it names, which may be elsewhere.
+        let own = all.iter().filter(|item| item_type(item.at()) != Some(REFERENCE));
+        let ids = own.filter_map(|item| text_of(item.at(), "id")).collect();
         let mut reader = Self { request, ids };
         let input = body.get("input");
         let text = input.and_then(|input| input.at().as_str());

@@ -4,131 +4,98 @@ from __future__ import annotations
 
 import asyncio
 import json
-import random
 from dataclasses import dataclass, field
 from typing import Any
 
-PATHS = ("/v1/chat/completions", "/v1/responses", "/v1/messages", "/api/chat", "/api/generate")
+import httptools
 
+from simulation.simulated_network import Network, Wire
 
-class LeftError(Exception):
-    """The client has gone: what uvicorn raises for a closed socket, or nothing, by its version."""
+CHAT, RESPONSES, MESSAGES = "/v1/chat/completions", "/v1/responses", "/v1/messages"
+PATHS = (CHAT, CHAT, RESPONSES, MESSAGES, "/api/chat", "/api/generate")
 
 
 @dataclass
 class Understood:
-    """What a client understood."""
+    """What a client understood of an answer, or of one choice."""
 
-    status: int = 0
     text: str = ""
+    call: str = ""
+    """The arguments of a call, as JSON."""
     end: str = "none"
     """``done``, ``length``, ``failed`` by the API's own form, or ``none`` if nothing ends it."""
     id: str | None = None
-    closed: bool = False
-    """Whether HTTP's own end is there."""
+    item: str | None = None
+    """The id of an item of the output that can be referred to."""
 
 
 @dataclass
-class SimulatedClient:
-    """One request."""
+class Exchange:
+    """A request, and what came back."""
 
     path: str
-    marker: str
-    stream: bool
-    chance: random.Random
-    more: dict[str, Any] = field(default_factory=dict)
-    rest: str = ""
-    """What it says besides."""
+    marker: str = ""
+    method: str = "POST"
+    body: dict[str, Any] = field(default_factory=dict)
+    headers: dict[str, str] = field(default_factory=dict)
+    stream: bool = False
+    count: int = 1
+    """How many answers it asks for."""
+    chain: tuple[str, ...] = ()
+    """The markers of what it continues."""
+    foreign: bool = False
+    """Whether it asks for what belongs to somebody else."""
     is_hostile: bool = False
     """Whether its body may be refused, because it asks for much work."""
-    leaves_at: int | None = None
-    """At which of its awaits it leaves."""
+    pieces: int = 1
+    """In how many pieces it is sent,"""
+    pause: float = 0.0
+    """with so many seconds between them."""
+    stops: bool = False
+    """Whether it is never sent to its end."""
+    leaves: tuple[str, float] | None = None
+    """When its client leaves: ``bytes`` read, or ``seconds`` after the beginning."""
     slow: float = 0.0
     """Seconds that it takes to read a part."""
-    begins: float = 0.0
-    raw: bytes = b""
-    status: int = 0
-    starts: int = 0
-    ends: int = 0
+
+    begun: float = 0.0
+    whole_at: float = float("inf")
+    """When the server had all of it."""
+    ended: float = float("inf")
+    """When the server had written all of its answer, or the connection was lost."""
+    released: float = float("inf")
+    """When the server wrote last: for one that reads nothing, long before its end."""
     left: bool = False
+    server: Any = field(default=None, repr=False)
+    """What took the connection."""
+    status: int = 0
+    found: dict[str, str] = field(default_factory=dict, repr=False)
+    """The answer's headers."""
+    raw: bytes = field(default=b"", repr=False)
+    is_complete: bool = False
+    """Whether HTTP's own end is there."""
+    reads: int = 0
 
-    def body(self) -> bytes:
-        text = f"Say {self.marker}{self.rest}"
-        said: list[dict[str, Any]] = [{"role": "user", "content": text}]
-        fields: dict[str, Any] = {"stream": self.stream, **self.more}
-        if self.path == "/v1/responses":
-            fields["input"] = text
-        elif self.path == "/api/generate":
-            fields["prompt"] = text
-        else:
-            fields["messages"] = said
-        if self.path == "/v1/messages":
-            fields["max_tokens"] = 5000
-        return json.dumps(fields).encode()
+    def request(self) -> bytes:
+        body = json.dumps(self.body).encode() if self.method == "POST" else b""
+        head = {"host": "127.0.0.1", **self.headers}
+        if self.method == "POST":
+            head |= {"content-type": "application/json", "content-length": str(len(body))}
+        lines = "".join(f"{name}: {value}\r\n" for name, value in head.items())
+        return f"{self.method} {self.path} HTTP/1.1\r\n{lines}\r\n".encode() + body
 
-    async def run(self, app: Any) -> None:
-        await asyncio.sleep(self.begins)
-        gone, awaits = asyncio.Event(), 0
-        rest = self.body()
-
-        def step() -> None:
-            nonlocal awaits
-            awaits += 1
-            if self.leaves_at is not None and awaits >= self.leaves_at:
-                self.left = True
-                gone.set()
-
-        async def receive() -> dict[str, Any]:
-            nonlocal rest
-            step()
-            if rest and not gone.is_set():
-                size = len(rest) if self.chance.random() < 0.7 else max(1, len(rest) // 3)
-                part, rest = rest[:size], rest[size:]
-                await asyncio.sleep(self.chance.choice((0.0, 0.0, 0.3)))
-                return {"type": "http.request", "body": part, "more_body": bool(rest)}
-            await gone.wait()
-            return {"type": "http.disconnect"}
-
-        async def send(message: dict[str, Any]) -> None:
-            step()
-            if self.left:
-                return
-            if self.slow:
-                await asyncio.sleep(self.slow)
-            if message["type"] == "http.response.start":
-                self.starts += 1
-                self.status = message["status"]
-                return
-            assert self.starts == 1, "a body without a head"
-            assert not self.ends, "something follows the end"
-            self.raw += message.get("body", b"")
-            self.ends += not message.get("more_body", False)
-
-        headers = [(b"host", b"127.0.0.1"), (b"content-type", b"application/json")]
-        scope = {
-            "type": "http",
-            "method": "POST",
-            "path": self.path,
-            "query_string": b"",
-            "headers": headers,
-            "server": ("127.0.0.1", 8000),
-            "scheme": "http",
-        }
-        await app(scope, receive, send)
-
-    def understood(self) -> Understood:
+    def answers(self) -> list[Understood]:
         """What a client of this API makes of it. Anything that no client could read raises."""
-        found = Understood(self.status, closed=bool(self.ends))
+        found = [Understood() for _ in range(self.count)]
         if self.status != 200:
-            assert self.ends == 1
+            assert self.is_complete
             error = json.loads(self.raw)["error"]
-            found.end, found.text = "failed", error if isinstance(error, str) else error["message"]
-            return found
+            text = error if isinstance(error, str) else error["message"]
+            return [Understood(text, end="failed") for _ in found]
         if not self.stream:
             _whole(self.path, json.loads(self.raw), found)
             return found
         for event in self._events():
-            assert found.end == "none", f"something follows the end: {event}"
             _READERS[self.path](event, found)
         return found
 
@@ -142,81 +109,240 @@ class SimulatedClient:
         for frame in frames:
             data = frame.split("data: ", 1)[1]
             events.append("[DONE]" if data == "[DONE]" else json.loads(data))
-        if self.path == "/v1/chat/completions":
-            # The reason is no end before `[DONE]`.
-            done = [event for event in events if event == "[DONE]"]
-            assert len(done) <= 1
-            if done:
+        if self.path == CHAT:
+            # The reasons are no end before `[DONE]`.
+            assert events.count("[DONE]") <= 1
+            if "[DONE]" in events:
                 assert events.pop() == "[DONE]"
             elif events and "error" not in events[-1]:
-                events = [event for event in events if not _reason(event)]
+                for event in events:
+                    for choice in event["choices"]:
+                        choice["finish_reason"] = None
         return events
 
 
-def _reason(event: dict[str, Any]) -> str | None:
-    choices = event.get("choices")
-    return choices[0]["finish_reason"] if choices else None
+def _ends(found: Understood, end: str) -> None:
+    assert found.end == "none", f"something follows the end: {end}"
+    found.end = end
 
 
-def _chat(event: dict[str, Any], found: Understood) -> None:
+def _chat(event: dict[str, Any], found: list[Understood]) -> None:
     if "error" in event:
-        found.end = "failed"
+        for one in found:
+            one.end = "failed"
         return
-    found.text += event["choices"][0]["delta"].get("content") or ""
-    if reason := _reason(event):
-        found.end = "done" if reason == "stop" else reason
+    for choice in event["choices"]:
+        one, delta = found[choice["index"]], choice["delta"]
+        assert one.end == "none", "something follows the end"
+        assert one.id in (None, event["id"])
+        one.id, one.text = event["id"], one.text + (delta.get("content") or "")
+        for call in delta.get("tool_calls") or ():
+            one.call += call["function"].get("arguments") or ""
+        if reason := choice["finish_reason"]:
+            _ends(one, _CHAT_ENDS[reason])
 
 
-def _responses(event: dict[str, Any], found: Understood) -> None:
-    kind = event["type"]
-    if kind == "response.output_text.delta":
-        found.text += event["delta"]
+_CHAT_ENDS = {"stop": "done", "tool_calls": "done", "length": "length"}
+
+
+def _responses(event: dict[str, Any], found: list[Understood]) -> None:
+    [one] = found
+    kind = event["type"].removeprefix("response.")
+    assert one.end == "none", f"something follows the end: {kind}"
+    if kind == "output_text.delta":
+        one.text += event["delta"]
+    elif kind == "function_call_arguments.delta":
+        one.call += event["delta"]
     ends = {"completed": "done", "incomplete": "length", "failed": "failed"}
-    if (end := ends.get(kind.removeprefix("response."))) is not None:
-        found.end, found.id = end, event["response"]["id"]
+    if (end := ends.get(kind)) is not None:
+        _ends(one, end)
+        one.id, one.item = event["response"]["id"], _item(event["response"])
 
 
-def _messages(event: dict[str, Any], found: Understood) -> None:
+def _messages(event: dict[str, Any], found: list[Understood]) -> None:
+    [one] = found
+    assert one.end == "none", f"something follows the end: {event}"
     if event["type"] == "error":
-        found.end = "failed"
-    elif event["type"] == "content_block_delta" and event["delta"]["type"] == "text_delta":
-        found.text += event["delta"]["text"]
+        _ends(one, "failed")
+    elif event["type"] == "content_block_delta":
+        one.text += event["delta"].get("text") or ""
+        one.call += event["delta"].get("partial_json") or ""
     elif event["type"] == "message_delta":
-        found.id = event["delta"]["stop_reason"]
+        one.id = event["delta"]["stop_reason"]
     elif event["type"] == "message_stop":
-        found.end = {"end_turn": "done", "max_tokens": "length"}[found.id or ""]
+        _ends(one, _MESSAGES_ENDS[one.id or ""])
 
 
-def _ollama(event: dict[str, Any], found: Understood) -> None:
+_MESSAGES_ENDS = {"end_turn": "done", "tool_use": "done", "max_tokens": "length"}
+
+
+def _ollama(event: dict[str, Any], found: list[Understood]) -> None:
+    [one] = found
+    assert one.end == "none", f"something follows the end: {event}"
     if "error" in event:
-        found.end = "failed"
+        _ends(one, "failed")
         return
-    found.text += event["message"]["content"] if "message" in event else event["response"]
+    message = event.get("message") or {"content": event["response"]}
+    one.text += message["content"]
+    for call in message.get("tool_calls") or ():
+        one.call = json.dumps(call["function"]["arguments"])
     if event["done"]:
-        found.end = "done" if event["done_reason"] == "stop" else event["done_reason"]
+        _ends(one, "done" if event["done_reason"] == "stop" else event["done_reason"])
 
 
-_READERS = {
-    "/v1/chat/completions": _chat,
-    "/v1/responses": _responses,
-    "/v1/messages": _messages,
+_READERS: dict[str, Any] = {
+    CHAT: _chat,
+    RESPONSES: _responses,
+    MESSAGES: _messages,
     "/api/chat": _ollama,
     "/api/generate": _ollama,
 }
 
 
-def _whole(path: str, body: dict[str, Any], found: Understood) -> None:
-    if path == "/v1/chat/completions":
-        [choice] = body["choices"]
-        found.text = choice["message"]["content"] or ""
-        found.end = "done" if choice["finish_reason"] == "stop" else choice["finish_reason"]
-    elif path == "/v1/responses":
+def _whole(path: str, body: dict[str, Any], found: list[Understood]) -> None:
+    if path == CHAT:
+        for choice in body["choices"]:
+            message, one = choice["message"], found[choice["index"]]
+            one.text, one.id = message.get("content") or "", body["id"]
+            for call in message.get("tool_calls") or ():
+                one.call = call["function"]["arguments"]
+            _ends(one, _CHAT_ENDS[choice["finish_reason"]])
+        return
+    [one] = found
+    if path == RESPONSES:
         said = [item for item in body["output"] if item["type"] == "message"]
-        found.text = "".join(part["text"] for item in said for part in item["content"])
-        found.end = {"completed": "done", "incomplete": "length"}.get(body["status"], "failed")
-        found.id = body["id"]
-    elif path == "/v1/messages":
-        found.text = "".join(one["text"] for one in body["content"] if one["type"] == "text")
-        found.end = {"end_turn": "done", "max_tokens": "length"}[body["stop_reason"]]
+        one.text = "".join(part["text"] for item in said for part in item["content"])
+        calls = [item["arguments"] for item in body["output"] if item["type"] == "function_call"]
+        one.call = "".join(calls)
+        one.end = {"completed": "done", "incomplete": "length"}.get(body["status"], "failed")
+        one.id, one.item = body["id"], _item(body)
+    elif path == MESSAGES:
+        one.text = "".join(part["text"] for part in body["content"] if part["type"] == "text")
+        calls = [json.dumps(part["input"]) for part in body["content"] if "input" in part]
+        one.call, one.end = "".join(calls), _MESSAGES_ENDS[body["stop_reason"]]
     else:
         _ollama(body, found)
+
+
+def _item(response: dict[str, Any]) -> str | None:
+    said = [item["id"] for item in response["output"] if item["type"] == "message"]
+    return said[-1] if said else None
+
+
+class Connection(asyncio.Protocol):
+    """A client's connection, which has one request after the other."""
+
+    def __init__(self, network: Network) -> None:
+        self._network = network
+        self.exchange: Exchange | None = None
+        self.changed = asyncio.Event()
+        self.count = 0
+        """How many requests it has had."""
+        self.is_lost = False
+        self._parser: Any = None
+        self._bytes = 0
+
+    def connection_made(self, transport: Any) -> None:
+        self.wire: Wire = transport
+
+    def data_received(self, data: bytes) -> None:
+        exchange = self.exchange
+        if self.wire.is_closing():
+            return  # it has left
+        assert exchange is not None, f"bytes that nobody asked for: {data!r}"
+        self._bytes += len(data)
+        exchange.reads += len(data)
+        assert not exchange.is_complete, f"bytes after the answer: {data!r}"
+        self._parser.feed_data(data)
+        if exchange.slow:
+            self.wire.pause_reading()
+            self._network.loop.call_later(exchange.slow, self._read_on)
+        if (
+            exchange.leaves
+            and exchange.leaves[0] == "bytes"
+            and exchange.reads > exchange.leaves[1]
+        ):
+            self.leave()
+        self.changed.set()
+
+    def _read_on(self) -> None:
+        if not self.is_lost:
+            self.wire.resume_reading()
+
+    def leave(self) -> None:
+        exchange = self.exchange
+        assert exchange is not None
+        if not exchange.is_complete and not self.is_lost:
+            exchange.left, exchange.ended = True, self._network.loop.time()
+        self._network.chance.choice((self.wire.close, self.wire.abort))()
+        self.changed.set()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.is_lost = True
+        self.changed.set()
+
+    def on_status(self, status: bytes) -> None:
+        pass
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        assert self.exchange is not None
+        self.exchange.found[name.decode().lower()] = value.decode()
+
+    def on_headers_complete(self) -> None:
+        assert self.exchange is not None
+        assert not self.exchange.status, "two heads"
+        self.exchange.status = self._parser.get_status_code()
+
+    def on_body(self, body: bytes) -> None:
+        assert self.exchange is not None
+        self.exchange.raw += body
+
+    def on_message_complete(self) -> None:
+        assert self.exchange is not None
+        self.exchange.is_complete = True
+        written = self.wire.peer.written
+        ended = next(at for at, count in written if count >= self._bytes)
+        self.exchange.ended = self.exchange.released = ended
+
+    async def ask(self, exchange: Exchange) -> None:
+        """Sends a request and waits for its end, whatever that is."""
+        loop, wire = self._network.loop, self.wire
+        self._parser = httptools.HttpResponseParser(self)
+        wire.resume_reading()
+        before = len(wire.peer.written)
+        self.exchange, exchange.begun = exchange, loop.time()
+        exchange.server = wire.peer.get_protocol()
+        self.count += 1
+        timer = None
+        if exchange.leaves and exchange.leaves[0] == "seconds":
+            timer = loop.call_later(exchange.leaves[1], self.leave)
+        raw = exchange.request()
+        size = -(-len(raw) // exchange.pieces)
+        pieces = [raw[at : at + size] for at in range(0, len(raw), size)]
+        start = wire.written[-1][1] if wire.written else 0
+        for piece in pieces[:-1] if exchange.stops else pieces:
+            wire.write(piece)
+            if len(pieces) > 1:
+                await asyncio.sleep(exchange.pause)
+        target = wire.written[-1][1] if wire.written else 0
+        while not (exchange.is_complete or exchange.left or self.is_lost):
+            self.changed.clear()
+            await self.changed.wait()
+        if timer is not None:
+            timer.cancel()
+        if not exchange.stops and target == sum(map(len, pieces)) + start:
+            delivered = (at for at, count in wire.delivered if count >= target)
+            exchange.whole_at = next(delivered, float("inf"))
+        if not exchange.is_complete and not exchange.left:
+            exchange.ended = wire.lost_at or loop.time()
+        if not exchange.is_complete:
+            written = wire.peer.written[before:]
+            exchange.released = min([exchange.ended, *[at for at, _ in written[-1:]]])
+        if exchange.stops:
+            wire.close()
+        self.exchange = None
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether another request may be sent."""
+        return not (self.is_lost or self.wire.is_closing() or self.wire.peer.is_closing())

@@ -4,21 +4,29 @@ from __future__ import annotations
 
 import asyncio
 import selectors
-from collections.abc import Coroutine
+import time
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from typing import Any, TypeVar
 
 Made = TypeVar("Made")
+
+BEGINNING = 1024.0
+"""The simulated seconds at which each loop begins."""
 
 
 class _Jumping(selectors.SelectSelector):
     """Waits for nothing: it moves the clock by as long as it was to wait."""
 
-    now = 1000.0
+    now = BEGINNING
+    end = float("inf")
 
     def select(self, timeout: float | None = None) -> list[Any]:
         if timeout is None:
             raise AssertionError("all wait, and nothing can wake them")
         self.now += max(timeout, 0.0)
+        if self.now > self.end:
+            raise AssertionError("it does not end")
         return []
 
 
@@ -34,14 +42,42 @@ class SimulatedLoop(asyncio.SelectorEventLoop):
         return self._jumping.now
 
 
-def run(work: Coroutine[Any, Any, Made]) -> Made:
-    """Runs to the end, after which nothing may be left."""
-    loop = SimulatedLoop()
+class SimulatedTime:
+    """The module ``time`` of code that runs in a simulated loop."""
+
+    ahead = 0.0
+    """By how many seconds somebody has put the clock on the wall forward."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(time, name)
+
+    def monotonic(self) -> float:
+        return asyncio.get_running_loop().time()
+
+    perf_counter = monotonic
+
+    def time(self) -> float:
+        with suppress(RuntimeError):
+            return 1.7e9 + self.monotonic() + self.ahead
+        return time.time()
+
+    def sleep(self, seconds: float) -> None:
+        """Nobody waits in a world of one thread."""
+
+
+def run(
+    work: Coroutine[Any, Any, Made],
+    loop: Callable[[], SimulatedLoop] = SimulatedLoop,
+    seconds: float = float("inf"),
+) -> Made:
+    """Runs to the end, after which nothing may be left; it may take so many simulated seconds."""
+    made_loop = loop()
+    made_loop._jumping.end = BEGINNING + seconds
     try:
-        made = loop.run_until_complete(work)
-        left = [task for task in asyncio.all_tasks(loop) if not task.done()]
+        made = made_loop.run_until_complete(work)
+        left = [task for task in asyncio.all_tasks(made_loop) if not task.done()]
         assert not left, f"tasks are left: {left}"
-        loop.run_until_complete(loop.shutdown_asyncgens())
+        made_loop.run_until_complete(made_loop.shutdown_asyncgens())
         return made
     finally:
-        loop.close()
+        made_loop.close()

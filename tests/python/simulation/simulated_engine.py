@@ -1,23 +1,26 @@
-"""An engine behind a network: what it samples, and what goes wrong on the way."""
+"""An engine: what it samples, what goes wrong on the way, and what it was asked."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import random
-from collections.abc import AsyncGenerator
-from dataclasses import dataclass, field, replace
+import re
+from dataclasses import dataclass, field
 from typing import Any
 
-from gateways import ENCODING, tokens
-from openai_harmony.serve.engines.client import ClientError
+import httptools
 
-KINDS = ("vllm", "sglang", "llama.cpp")
+from gateways import ENCODING, tokens
+from simulation.simulated_network import Network, Wire
+
+KINDS = ("vllm", "vllm of completions", "sglang", "llama.cpp")
+STATUSES = {"busy": 429, "refused": 400, "down": 503, "failed": 500}
 FAULTS = (
-    "unreachable",
-    "busy",
-    "refused",
-    "down",
+    *STATUSES,
+    "closed before the head",
+    "half a head",
+    "not HTTP",
     "reset",
     "end of file",
     "not json",
@@ -25,184 +28,334 @@ FAULTS = (
     "abort",
     "bad ids",
     "silence",
+    "late silence",
 )
-"""What ends an output early; the first four before it begins."""
-ODDITIES = ("none", "no reason", "two stops", "text behind the end")
+"""What ends an output early;"""
+EARLY = FAULTS[: FAULTS.index("not HTTP") + 1]
+"""these before it begins."""
+ODDITIES = (
+    "none",
+    "none",
+    "no reason",
+    "two stops",
+    "text after the end",
+    "all at once",
+    "no end of HTTP",
+)
 """What does not: the stop token is there."""
 WORDS = ("rain", "sun", "wind", " 🙂", "\n", '"', "\\", "<|end|>", "ß", "data: [DONE]", " the")
+MARKER = re.compile(r"«\d+-\d+»")
+_HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n"
+_BEGINNINGS = {
+    "closed before the head": b"",
+    "half a head": _HEAD,
+    "not HTTP": b"SSH-2.0-OpenSSH_9.6\r\n",
+}
+FORCED = ENCODING.encode(
+    "<|end|><|start|>assistant<|channel|>final<|message|>", allowed_special="all"
+)
+CALL = "<|channel|>commentary to=functions.look <|constrain|>json<|message|>"
 
 
 @dataclass
 class Plan:
-    """What the engine says to a prompt."""
+    """What the engine samples for one answer."""
 
     marker: str
-    """Names the client, and stands in every text."""
+    """Names the request, and stands in every text."""
     texts: tuple[str, str]
     """A thought, which may be empty, and the answer."""
-    fault: str | None
-    at: float
+    fault: str | None = None
+    at: float = 0.0
     """Where the fault is, as a part of the output."""
     oddity: str = "none"
     gap: float = 0.0
     """Seconds between events."""
-    sampled: list[int] = field(default_factory=list)
+    calls: bool = False
+    """Whether the answer is a call of a tool, with the text as its argument."""
 
     @classmethod
-    def random(cls, chance: random.Random, marker: str, faults: float) -> Plan:
+    def random(cls, chance: random.Random, marker: str, at: int, faults: float, gaps: Any) -> Plan:
         def words() -> str:
             return "".join(chance.choice(WORDS) for _ in range(chance.randint(0, 25)))
 
-        thought = f"{marker} thinks{words()}" if chance.random() < 0.4 else ""
-        answer = f"{marker}{words()}"
+        # By its first letter it is known which answer goes on after a thought that was ended.
+        thought = f"{'ABC'[at]} {marker}{words()}" if chance.random() < 0.5 else ""
+        answer = f"{marker}{chance.randrange(10**4)}{words()}"
         fault = chance.choice(FAULTS) if chance.random() < faults else None
-        made = cls(marker, (thought, answer), fault, chance.random())
-        made.oddity = chance.choice(ODDITIES)
-        made.gap = chance.choice((0.0, 0.001, 0.2, 3.0))
-        made.sampled = made._tokens()
-        return made
+        oddity = chance.choice(ODDITIES)
+        return cls(
+            marker, (thought, answer), fault, chance.random(), oddity, gap=chance.choice(gaps)
+        )
 
-    def _tokens(self) -> list[int]:
-        thought, answer = self.texts
-        found: list[int] = []
-        if thought:
-            found += tokens("<|channel|>analysis<|message|>") + ENCODING.encode_ordinary(thought)
-            found += tokens("<|end|><|start|>assistant")
-        found += tokens("<|channel|>final<|message|>") + ENCODING.encode_ordinary(answer)
-        return [*found, 200_002]
+    @property
+    def sampled(self) -> list[int]:
+        thought, _ = self.texts
+        if not thought:
+            return self.answered()
+        before = tokens("<|channel|>analysis<|message|>") + ENCODING.encode_ordinary(thought)
+        return [*before, *tokens("<|end|><|start|>assistant"), *self.answered()]
 
-
-class SimulatedClient:
-    """The network to the engine, in place of ``engines.client.Client``."""
-
-    def __init__(self, kind: str, chance: random.Random, timeout: float) -> None:
-        self._kind, self._chance, self._timeout = kind, chance, timeout
-        self.plans: dict[str, Plan] = {}
-        self.open = 0
-        """How many requests are under way."""
-
-    async def get(self, path: str) -> tuple[int, Any]:
-        await asyncio.sleep(self._chance.choice((0.0, 0.01)))
-        if path == "/v1/models":
-            return 200, {"data": [{"id": "gpt-oss", "max_model_len": 131_072}]}
-        if path == "/openapi.json":
-            return 200, {"paths": {}}
-        return 200, {}
-
-    async def aclose(self) -> None:
-        assert self.open == 0, "requests to the engine are left"
-
-    async def post(self, path: str, body: bytes, headers: dict[str, str]) -> SimulatedResponse:
-        asked = json.loads(body)
-        prompt = ENCODING.decode(asked.get("prompt") or asked["input_ids"])
-        plan = next(plan for marker, plan in self.plans.items() if f"Say {marker}" in prompt)
-        if prompt.endswith("<|channel|>final<|message|>"):  # a thought was ended
-            plan = replace(plan, sampled=[*ENCODING.encode_ordinary(plan.texts[1]), 200_002])
-        most = asked.get("max_tokens") or asked.get("n_predict")
-        most = most or asked["sampling_params"]["max_new_tokens"]
-        self.open += 1
-        try:
-            await asyncio.sleep(self._chance.choice((0.0, 0.05, 1.0)))
-            if plan.fault == "unreachable":
-                raise ClientError("cannot be reached: refused", 503)
-        except BaseException:
-            self.closed()
-            raise
-        return SimulatedResponse(self, self._kind, plan, most, self._chance, self._timeout)
-
-    def closed(self) -> None:
-        """A request is not under way any more."""
-        self.open -= 1
+    def answered(self, *, header: bool = True) -> list[int]:
+        """The answer's tokens, and the stop token."""
+        text = self.texts[1]
+        if self.calls and header:
+            said = ENCODING.encode_ordinary(json.dumps({"text": text}))
+            return [*tokens(CALL), *said, 200_012]
+        said = tokens("<|channel|>final<|message|>") if header else []
+        return [*said, *ENCODING.encode_ordinary(text), 200_002]
 
 
-class SimulatedResponse:
-    """An answer of the engine."""
+@dataclass
+class Asked:
+    """A request that has reached the engine, and what became of it."""
 
-    content_type = "text/event-stream"
-    retry_after = 3
+    marker: str
+    markers: list[str]
+    """All of the prompt."""
+    headers: dict[str, str] = field(repr=False)
+    body: dict[str, Any] = field(repr=False)
+    prompt: list[int] = field(repr=False)
+    most: int
+    reused: bool
+    """Whether its connection had one before."""
+    began: float
+    continues: bool
+    """Whether a thought was ended for it."""
+    ended: float = float("inf")
+    end: str = ""
+    """``whole`` if all was sent, ``hangs`` if only HTTP's end was not, ``cancelled`` by the gateway, ``broken`` by the
+    engine."""
+    fault: str | None = None
+    is_void: bool = False
+    """Whether it may be asked again: its connection, which had waited, was closed before the answer's head was there,
+    or vLLM refused the way in which it was asked."""
 
-    def __init__(
-        self,
-        client: SimulatedClient,
-        kind: str,
-        plan: Plan,
-        most: int,
-        chance: random.Random,
-        timeout: float,
-    ) -> None:
-        self._client, self._kind, self._plan, self._most = client, kind, plan, most
-        self._chance, self._timeout = chance, timeout
-        self.status = {"busy": 429, "refused": 400, "down": 503}.get(plan.fault or "", 200)
-        self.parts = self._cut()
 
-    async def beginning(self) -> bytes:
-        return b'{"error": {"message": "said the engine"}}'
+@dataclass
+class Engine:
+    """Listens at some addresses."""
 
-    async def read(self) -> bytes:
-        return await anext(self.parts, b"")
+    kind: str
+    chance: random.Random
+    network: Network
+    plans: dict[str, list[Plan]] = field(default_factory=dict)
+    """For each marker, one for each answer."""
+    asked: list[Asked] = field(default_factory=list)
+    idle: float = 5.0
+    """Seconds after which it closes a connection that waits."""
 
-    async def aclose(self, *, has_ended: bool = False) -> None:
-        self._client.closed()
-        await self.parts.aclose()
+    def listen(self, address: str) -> None:
+        self.network.listening[address] = [lambda: _Connection(self)]
 
-    async def _cut(self) -> AsyncGenerator[bytes, None]:
-        """The bytes, cut anywhere, with pauses, up to the fault."""
-        raw, fault = self._raw(), self._plan.fault
-        if fault in ("reset", "end of file", "silence"):
-            raw = raw[: int(self._plan.at * len(raw))]
-        whole = self._chance.random() < 0.5
+    def plan(self, asked: Asked) -> Plan:
+        """The next one of its marker that nobody has; after a thought, that of the thought."""
+        plans = self.plans[asked.marker]
+        if asked.continues:
+            letter = ENCODING.decode(asked.prompt).rpartition("analysis<|message|>")[2][0]
+            return next(one for one in plans if one.texts[0].startswith(letter))
+        same = [one for one in self.asked if one.marker == asked.marker]
+        return plans[sum(not one.continues and not one.is_void for one in same) % len(plans)]
+
+
+class _Connection(asyncio.Protocol):
+    """One that the gateway has made."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine, self._loop = engine, engine.network.loop
+        self._parser = httptools.HttpRequestParser(self)
+        self._count = 0
+        self._task: asyncio.Task[None] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._path, self._body = b"", b""
+        self._headers: dict[str, str] = {}
+        self.asked: Asked | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        self._wire: Wire = transport
+
+    def data_received(self, data: bytes) -> None:
+        if self._wire.is_closing():
+            return  # nobody hears it
+        if self._timer is not None:
+            self._timer.cancel()
+        self._parser.feed_data(data)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._task is not None:
+            self._task.cancel()
+        self._has_ended("cancelled")
+
+    def _has_ended(self, how: str) -> None:
+        if self.asked is not None and not self.asked.end:
+            self.asked.end, self.asked.ended = how, self._loop.time()
+
+    def on_message_begin(self) -> None:
+        self._path, self._body, self._headers = b"", b"", {}
+
+    def on_url(self, url: bytes) -> None:
+        self._path += url
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self._headers[name.decode().lower()] = value.decode()
+
+    def on_body(self, body: bytes) -> None:
+        self._body += body
+
+    def on_message_complete(self) -> None:
+        self._count += 1
+        self._task = self._loop.create_task(self._answer())
+
+    async def _answer(self) -> None:
+        chance = self._engine.chance
+        if not self._body:
+            here = [self._loop.time(), float("inf")]
+            self._engine.network.busy.append(here)
+            try:
+                await asyncio.sleep(chance.choice((0.0, 0.015625)))
+                self._write_json(200, self._about())
+            finally:
+                here[1] = self._loop.time()
+        else:
+            await self._sample(self._understood())
+        if self.asked is None or self.asked.end != "hangs":
+            self._timer = self._loop.call_later(self._engine.idle, self._wire.close)
+
+    def _about(self) -> Any:
+        if self._path == b"/v1/models":
+            return {"data": [{"id": "gpt-oss", "max_model_len": 131_072}]}
+        generates = self._engine.kind == "vllm"
+        return {"paths": {"/inference/v1/generate": {}} if generates else {}}
+
+    def _understood(self) -> Asked:
+        body = json.loads(self._body)
+        sampling = body.get("sampling_params", body)
+        prompt = body.get("prompt") or body.get("input_ids") or body["token_ids"]
+        markers = MARKER.findall(ENCODING.decode(prompt))
+        said = [one for one in markers if one in self._engine.plans]
+        before = [one.prompt for one in self._engine.asked if one.marker == said[-1]]
+        continues = any(len(one) < len(prompt) and prompt[: len(one)] == one for one in before)
+        limits = ("max_tokens", "n_predict", "max_new_tokens")
+        return Asked(
+            said[-1],
+            markers,
+            self._headers,
+            {**body, **sampling},
+            prompt,
+            next(sampling[name] for name in limits if name in sampling),
+            self._count > 1,
+            self._loop.time(),
+            continues,
+        )
+
+    async def _sample(self, asked: Asked) -> None:
+        engine, chance = self._engine, self._engine.chance
+        plan = engine.plan(asked)
+        is_begun = asked.prompt[-len(FORCED) :] == FORCED
+        sampled = plan.answered(header=not is_begun) if asked.continues else plan.sampled
+        self.asked = asked
+        self._before = self._wire.delivered[-1][1] if self._wire.delivered else 0
+        engine.asked.append(asked)
+        fault = asked.fault = plan.fault
+        await asyncio.sleep(chance.choice((0.0, 0.0625, 1.0)) if plan.gap else 0)
+        if fault in STATUSES:
+            # vLLM before 0.33 has no such path.
+            is_old = engine.kind == "vllm" and self._path.endswith(b"/generate")
+            asked.is_void = fault == "failed" and is_old
+            self._write_json(STATUSES[fault], {"error": {"message": "said the engine"}})
+        elif fault == "silence":
+            await self._loop.create_future()
+        elif fault in EARLY:
+            self._wire.write(_BEGINNINGS[fault])
+            self._break()
+        else:
+            self._wire.write(_HEAD + b"transfer-encoding: chunked\r\n\r\n")
+            await self._stream(plan, self._events(plan, sampled[: asked.most], asked.most))
+
+    async def _stream(self, plan: Plan, events: list[bytes]) -> None:
+        raw = b"".join(b"data: %b\n\n" % event for event in events) + b"data: [DONE]\n\n"
+        fault, chance = plan.fault, self._engine.chance
+        if fault in ("reset", "end of file", "late silence"):
+            raw = raw[: int(plan.at * len(raw))]
+        size = len(raw) if plan.oddity == "all at once" else chance.choice((5, 70, 400, 1000))
         while raw:
-            size = len(raw) if whole else self._chance.choice((1, 7, 100, 1000))
             part, raw = raw[:size], raw[size:]
-            await asyncio.sleep(self._plan.gap if self._chance.random() < 0.2 else 0)
-            yield part
-        if fault == "silence":
-            await asyncio.sleep(self._timeout)
-            raise ClientError("is too slow: no answer in time", 504)
+            if plan.gap and chance.random() < 0.3:
+                await asyncio.sleep(plan.gap)
+            self._wire.write(b"%x\r\n%b\r\n" % (len(part), part))
+        if fault == "late silence":
+            await self._loop.create_future()
         if fault == "reset":
-            raise ClientError("closed the connection", 502)
+            return self._break()
+        if fault == "end of file":
+            self._has_ended("broken")
+            return self._wire.close()
+        if plan.oddity == "no end of HTTP":
+            return self._has_ended("hangs")
+        self._wire.write(b"0\r\n\r\n")
+        return self._has_ended("whole")
 
-    def _raw(self) -> bytes:
-        sampled = self._plan.sampled[: self._most]
+    def _break(self) -> None:
+        self._has_ended("broken")
+        asked = self.asked
+
+        def abort() -> None:
+            arrived = (self._wire.delivered[-1][1] if self._wire.delivered else 0) - self._before
+            if asked is not None and asked.reused and arrived <= len(_HEAD):
+                asked.is_void = True
+            self._wire.abort()
+
+        # What was written before may arrive, and then the reset does.
+        self._loop.call_later(self._engine.chance.choice((0.0, 0.001, 0.5)), abort)
+
+    def _write_json(self, status: int, made: Any) -> None:
+        raw = json.dumps(made).encode()
+        head = b"HTTP/1.1 %d X\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n"
+        self._wire.write(head % (status, len(raw)) + raw)
+        self._has_ended("whole")
+
+    def _events(self, plan: Plan, sampled: list[int], most: int) -> list[bytes]:
         events, count, left = [], 0, sampled
         while left:
-            size = self._chance.randint(1, 4)
+            size = self._engine.chance.randint(1, 4)
             part, left = left[:size], left[size:]
             count += len(part)
-            ends = not left and self._plan.oddity != "no reason"
-            events.append(self._event(part, count, ends, len(sampled) == self._most))
-        if self._plan.oddity == "two stops":
+            ends = not left and plan.oddity != "no reason"
+            events.append(self._event(part, count, ends, len(sampled) == most))
+        if plan.oddity == "two stops":
             events.append(self._event([200_002, 200_012], count + 2, True, False))
-        if self._plan.oddity == "text behind the end":
+        if plan.oddity == "text after the end":
             events.append(self._event(tokens("another's text"), count + 3, False, False))
-        if (event := self._bad_event()) is not None:
-            del events[int(self._plan.at * (len(events) - 1)) :]
+        if (event := self._bad_event(plan)) is not None:
+            del events[int(plan.at * (len(events) - 1)) :]
             events.append(event)
-        return b"".join(b"data: %b\n\n" % event for event in events) + b"data: [DONE]\n\n"
+        return events
 
-    def _bad_event(self) -> bytes | None:
-        if self._plan.fault == "not json":
+    def _bad_event(self, plan: Plan) -> bytes | None:
+        if plan.fault == "not json":
             return b"Internal Server Error"
-        if self._plan.fault == "error event":
+        if plan.fault == "error event":
             return b'{"error": {"message": "said the engine", "code": 500}}'
-        if self._plan.fault == "bad ids":
+        if plan.fault == "bad ids":
             return self._event([-1], 1, False, False)
-        if self._plan.fault != "abort":
+        if plan.fault != "abort":
             return None
-        if self._kind == "sglang":
+        if self._engine.kind == "sglang":
             about = {"completion_tokens": 0, "finish_reason": {"type": "abort", "message": "gone"}}
             return json.dumps({"output_ids": [], "meta_info": about}).encode()
-        if self._kind == "llama.cpp":
+        if self._engine.kind == "llama.cpp":
             return b'{"error": "slot unavailable"}'
         return b'{"choices": [{"token_ids": [], "finish_reason": "abort"}]}'
 
     def _event(self, part: list[int], count: int, ends: bool, limit: bool) -> bytes:
         reason = ("length" if limit else "stop") if ends else None
         event: dict[str, Any]
-        if self._kind == "sglang":
+        if self._engine.kind == "sglang":
             about = {"completion_tokens": count, "finish_reason": reason and {"type": reason}}
             event = {"output_ids": part, "meta_info": about}
-        elif self._kind == "llama.cpp":
+        elif self._engine.kind == "llama.cpp":
             event = {"tokens": part, "content": "x", "tokens_predicted": count, "stop": ends}
             event["stop_type"] = "limit" if limit else "eos"
         else:

@@ -1,10 +1,10 @@
-"""Random worlds around the application, and the laws that hold in all of them.
+"""Random worlds around the gateway, and the laws that hold in all of them.
 
-    python -m simulation.worlds --seconds 60      new worlds, until one breaks a law
+    python -m simulation.worlds --seconds 60      new worlds, until some break a law
     python -m simulation.worlds --seed 123        one world again
 
-A world is made of one number: engine, network, clock, clients and store, and what goes wrong. It runs in one thread,
-without sockets, in simulated time, so it is the same each time.
+A world is made of one number: engine, network, clocks, clients, keys, store, processes, and what happens to them. It
+runs in one thread, without sockets, in simulated time, so it is the same each time.
 """
 
 from __future__ import annotations
@@ -12,34 +12,47 @@ from __future__ import annotations
 import argparse
 import asyncio
 import logging
+import multiprocessing
+import os
+import queue
 import random
 import sys
 import tempfile
 import time
-import traceback
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import sqlalchemy
 
-from openai_harmony import serve
-from openai_harmony.serve import answers, bodies, gateway
-from openai_harmony.serve.bodies import LARGE, Bodies, is_quick
-from openai_harmony.serve.engines import connect, http
-from openai_harmony.serve.gateway import Gateway
-from openai_harmony.serve.threads import Threads
+from openai_harmony.serve.settings import Settings
 from simulation import hostile_bodies
-from simulation.simulated_clients import PATHS, SimulatedClient, Understood
-from simulation.simulated_clock import run
-from simulation.simulated_engine import KINDS, Plan
-from simulation.simulated_engine import SimulatedClient as SimulatedNetwork
+from simulation.laws import Laws
+from simulation.simulated_clients import (
+    CHAT,
+    MESSAGES,
+    PATHS,
+    RESPONSES,
+    Connection,
+    Exchange,
+)
+from simulation.simulated_clock import SimulatedTime, run
+from simulation.simulated_engine import FAULTS, KINDS, Engine, Plan
+from simulation.simulated_network import Network, NetworkedLoop, threaded
+from simulation.simulated_server import Process, one_thread
 
-SECONDS = 600.0
-"""So long an engine may be silent."""
+SERVER, ENGINE, OTHER_ENGINE = "10.0.0.1", "10.0.0.8", "10.0.0.9"
 MOST_BLOCKED = 0.02
 """So many seconds of processor time a step on the event loop may take."""
+MOST_STEPS = 1_000_000
+"""So many steps a world may take."""
+MOST_SECONDS = 120.0
+"""So long a world may run before it is taken for one that hangs."""
+MOST_BROKEN = 5
+"""After so many worlds that break a law, the search ends."""
+SCHEMA = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
 
 
 class World:
@@ -47,200 +60,365 @@ class World:
 
     def __init__(self, seed: int, folder: Path) -> None:
         self.chance = chance = random.Random(seed)
-        kind = chance.choice(KINDS)
-        self.network = SimulatedNetwork(kind, chance, SECONDS)
+        self.reached: Counter[str] = Counter()
+        self.network = Network(chance)
+        self.network.delays = chance.choice(((0.0,), (0.0, 0.0625), (0.0, 0.015625, 0.25)))
+        self.network.cuts = chance.choice((0.0, 0.3, 1.0))
+        self.network.most = chance.choice((65536, 65536, 600))
+        self.engine = Engine(chance.choice(KINDS), chance, self.network)
+        self.engine.idle = chance.choice((0.0, 0.25, 5.0))
+        self.engine_restarts = 0
         self.faults = chance.choice((0.0, 0.0, 0.3, 0.8))
-        self.engine = connect(f"{kind}=http://engine", timeout=SECONDS)
-        self.engine.client = self.network  # type: ignore[attr-defined]
-        self.store_fails = 0.0
-        options: dict[str, Any] = {
-            "max_running": chance.choice((1, 2, 1000)),
-            "max_waiting": chance.choice((0, 2, 1000)),
-            "queue_timeout": chance.choice((1.0, 60.0)),
-            "request_timeout": chance.choice((5.0, 3600.0)),
+        self.gaps = chance.choice(((0.0,), (0.0, 0.5), (1.0,), (0.0, 0.001, 0.25, 3.0)))
+        self.exchanges: list[Exchange] = []
+        self.markers: set[str] = set()
+        self.wrong_keys: set[str] = set()
+        self.known: list[tuple[str, str, str | None]] = []
+        """Stored responses: whose, which, and an item of it."""
+        self._folder = folder
+        self.keys = ["key-a", "key-b"] if chance.random() < 0.5 else []
+        self.processes = [
+            Process(self._settings(), SERVER) for _ in range(chance.choice((1, 1, 1, 2)))
+        ]
+        self.processes[-1].settings = self.processes[0].settings
+        self.processes[-1].history = self.processes[0].history[:]
+        self.scripts = [self._script(at) for at in range(chance.choice((1, 2, 4, 8)))]
+        self.is_begun = False
+        """Whether all processes have started."""
+
+    def _settings(self) -> Settings:
+        chance = self.chance
+        named: dict[str, Any] = {
+            "engine": f"{self.engine.kind.partition(' ')[0]}=http://{ENGINE}",
+            "engine_timeout": chance.choice((16.0, 600.0)),
+            "max_running": chance.choice((1, 1, 2, 3, 1000)),
+            "max_waiting": chance.choice((0, 1, 2, 1000)),
+            "queue_timeout": chance.choice((1.0, 4.0, 60.0)),
+            "request_timeout": chance.choice((5.0, 64.0, 3600.0)),
             "client_timeout": chance.choice((2.0, 60.0)),
-            "max_output_tokens": chance.choice((5, 5000)),
-            "thinking_budget": chance.choice((None, None, 2)),
+            "body_timeout": chance.choice((2.0, 60.0)),
+            "shutdown_delay": chance.choice((0.0, 0.0, 1.0)),
+            "drain_timeout": chance.choice((0.0, 1.0, 30.0)),
+            "max_output_tokens": chance.choice((5, 17, 5000, 5000)),
+            "thinking_budget": chance.choice((None, None, 2, 8)),
         }
+        self.store_fails = 0.0
         if chance.random() < 0.3:
             self.store_fails = chance.choice((0.0, 0.0, 0.2))
-            options["store"] = str(folder / "simulated.sqlite")
-        self.ends_at = chance.choice((None, None, None, chance.uniform(0, 5)))
-        self.app = serve.app(self.engine, **options)
-        self.gateway: Gateway = self.app.state.gateway
-        self.settings = self.gateway.settings
-        self.clients = [self._client(at) for at in range(chance.choice((1, 2, 5, 12)))]
-        # A source of its own: worlds that were found stay as they were.
-        hostile = random.Random(f"hostile {seed}")
-        for client in self.clients:
-            client.is_hostile = hostile.random() < 0.04
-            if client.is_hostile and hostile.random() < 0.3:
-                client.rest = hostile_bodies.text(hostile)
-            elif client.is_hostile:
-                client.more |= hostile_bodies.fields(client.path, hostile)
-        self.blocked = 0.0
-        """The processor time of the longest step on the event loop, in seconds."""
+            named["store"] = str(self._folder / "simulated.sqlite")
+        if self.keys:
+            file = self._folder / "keys.txt"
+            file.write_text("\n".join(self.keys), encoding="utf-8")
+            named["api_key_file"] = str(file)
+        return Settings(**named)
 
-    def _client(self, at: int) -> SimulatedClient:
+    def _script(self, at: int) -> list[Callable[[], Exchange | None]]:
+        """What one client does, one after the other."""
+        chance, owner = self.chance, self._owner()
+        if self.processes[0].settings.store != "none" and chance.random() < 0.6:
+            return self._chain(owner) if chance.random() < 0.6 else [lambda: self._theft(owner)] * 3
+        count = chance.choice((1, 1, 1, 2, 3))
+        return [lambda: self._asks(chance.choice(PATHS), owner) for _ in range(count)]
+
+    def _owner(self) -> str:
+        return self.chance.choice(self.keys) if self.keys else ""
+
+    def _headers(self, owner: str) -> dict[str, str]:
+        if not owner:
+            return {}
+        if self.chance.random() < 0.05:
+            self.wrong_keys.add("Bearer wrong")
+            owner = "wrong"
+        return {"authorization": f"Bearer {owner}"}
+
+    def _asks(self, path: str, owner: str, **fields: Any) -> Exchange:
         chance = self.chance
-        marker = f"«{at}-{chance.randrange(10**6)}»"
-        self.network.plans[marker] = Plan.random(chance, marker, self.faults)
-        client = SimulatedClient(chance.choice(PATHS), marker, chance.random() < 0.7, chance)
-        client.begins = chance.choice((0.0, 0.0, chance.uniform(0, 3)))
+        one = Exchange(path, f"«{len(self.markers)}-{chance.randrange(10**6)}»")
+        self.markers.add(one.marker)
+        one.headers = self._headers(owner)
+        one.stream = chance.random() < 0.7
+        one.count = chance.choice((1, 2, 3)) if path == CHAT and chance.random() < 0.5 else 1
+        one.body = self._body(one, fields)
+        plans = [
+            Plan.random(chance, one.marker, at, self.faults, self.gaps) for at in range(one.count)
+        ]
+        if chance.random() < 0.2 and path != "/api/generate":
+            one.body |= _tools(path)
+            for plan in plans:
+                plan.calls = chance.random() < 0.6
+        if chance.random() < 0.7:  # one of them at most
+            for plan in plans[:-1]:
+                plan.fault = None
+        self.engine.plans[one.marker] = plans
+        self._manners(one)
+        return one
+
+    def _body(self, one: Exchange, fields: dict[str, Any]) -> dict[str, Any]:
+        chance, text = self.chance, f"Say {one.marker}"
+        made: dict[str, Any] = {"stream": one.stream, "temperature": round(chance.random(), 6)}
+        if one.path == RESPONSES:
+            made["input"] = text
+            if (item := fields.pop("item", None)) is not None:
+                reference = {"type": "item_reference", "id": item}
+                made["input"] = [reference, {"role": "user", "content": text}]
+        elif one.path == "/api/generate":
+            made["prompt"] = text
+        else:
+            made["messages"] = [{"role": "user", "content": text}]
+        if one.path.startswith("/api/"):
+            made["options"] = {"temperature": made.pop("temperature")}
+        if one.path == MESSAGES:
+            made["max_tokens"] = 5000
+        if one.count > 1:
+            made["n"] = one.count
+        if one.path == CHAT and chance.random() < 0.1:
+            made["response_format"] = {"type": "json_object"}
+        if chance.random() < 0.5:
+            made |= {"cache_salt": one.marker, "min_tokens": chance.randint(0, 99)}
+        if chance.random() < 0.04:
+            one.is_hostile = True
+            made |= hostile_bodies.fields(one.path, chance)
+        return {**made, **fields}
+
+    def _manners(self, one: Exchange) -> None:
+        """How it is sent and read."""
+        chance = self.chance
+        if chance.random() < 0.3:
+            one.pieces, one.pause = chance.choice((2, 5)), chance.choice((0.0, 0.25, 1.0))
+            one.stops = chance.random() < 0.15
+        how = chance.random()
+        if how < 0.12:
+            one.leaves = "seconds", chance.choice((0.0, 0.5, 1.0, 2.0, chance.uniform(0, 6)))
+        elif how < 0.2:
+            one.leaves = "bytes", chance.choice((0, 1, chance.randint(1, 4000)))
         if chance.random() < 0.2:
-            client.leaves_at = chance.randint(1, 30)
-        client.slow = chance.choice((0.0, 0.0, 0.0, 0.1, 90.0))
-        if client.path == "/v1/chat/completions" and chance.random() < 0.2:
-            client.more["response_format"] = {"type": "json_object"}
-        return client
+            one.slow = chance.choice((0.125, 1.0, 90.0))
+
+    def _chain(self, owner: str) -> list[Callable[[], Exchange | None]]:
+        """A response that is stored, what follows it, and its end."""
+        before: list[Exchange] = []
+
+        def found() -> Any:
+            last = before[-1]
+            if last.left or not last.is_complete or last.status != 200:
+                return None
+            answer = last.answers()[0]
+            return None if answer.end not in ("done", "length") or not answer.text else answer
+
+        def first() -> Exchange:
+            before.append(self._asks(RESPONSES, owner))
+            return before[-1]
+
+        def following() -> Exchange | None:
+            if (answer := found()) is None:
+                return None
+            self.known.append((owner, answer.id, answer.item))
+            last = before[-1]
+            if self.chance.random() < 0.5:
+                one = self._asks(RESPONSES, owner, previous_response_id=answer.id)
+                one.chain = (*last.chain, last.marker)
+            elif answer.item is not None and answer.end == "done":
+                one = self._asks(RESPONSES, owner, item=answer.item)
+                one.chain = (last.marker,)
+            else:
+                return None
+            before.append(one)
+            return one
+
+        def kept() -> Exchange | None:
+            if (answer := found()) is None:
+                return None
+            one = Exchange(f"{RESPONSES}/{answer.id}", before[-1].marker, "GET")
+            one.chain, one.headers = before[-1].chain, self._plain(owner)
+            return one
+
+        return [first, following, following, kept]
+
+    def _plain(self, owner: str) -> dict[str, str]:
+        return {"authorization": f"Bearer {owner}"} if owner else {}
+
+    def _theft(self, owner: str) -> Exchange | None:
+        """Asks for what belongs to another key."""
+        others = [one for one in self.known if one[0] != owner]
+        if not others or not owner:
+            return None
+        _, identity, item = self.chance.choice(others)
+        how = self.chance.choice(("GET", "DELETE", "items", "continue", "item"))
+        if how == "continue":
+            one = self._asks(RESPONSES, owner, previous_response_id=identity)
+        elif how == "item" and item:
+            one = self._asks(RESPONSES, owner, item=item)
+        else:
+            path = f"{RESPONSES}/{identity}" + ("/input_items" if how == "items" else "")
+            one = Exchange(path, method="DELETE" if how == "DELETE" else "GET")
+            one.headers = self._plain(owner)
+        one.foreign = True
+        return one
 
     async def live(self) -> None:
         """All that happens, and then the laws."""
-        if self.ends_at is not None:
-            asyncio.get_running_loop().call_later(self.ends_at, self._end)
-        await asyncio.gather(*(client.run(self.app) for client in self.clients))
-        for client in self.clients:
-            try:
-                self._check(client)
-            except Exception as error:
-                plan = self.network.plans[client.marker]
-                text = f"{client}\n{plan}\n{self.settings}"
-                raise AssertionError(f"{error}\n{text}") from error
-        await self._stored_is_there()
-        self._all_is_given_back()
-        await self.engine.aclose()
+        loop: Any = asyncio.get_running_loop()
+        self.engine.listen(ENGINE)
+        self.engine.listen(OTHER_ENGINE)
+        for process in self.processes:
+            await process.start(loop)
+        self.is_begun = True
+        for at, happens in self._events():
+            loop.call_later(at, happens)
+        await asyncio.gather(*map(self._client, self.scripts))
+        for process in self.processes:
+            process.end()
+        for process in self.processes:
+            await process.ended()
+        await asyncio.sleep(700)  # idle connections end meanwhile
+        Laws(self).check()
+        self._note()
 
-    def _end(self) -> None:
-        if not self.gateway.ending.done():
-            self.gateway.ending.set_result(None)
+    def _events(self) -> list[tuple[float, Callable[[], None]]]:
+        """What happens to all, and when."""
+        chance = self.chance
+        found: list[tuple[float, Callable[[], None]]] = []
+        when = (0.0, 0.5, 1.0, 2.0, chance.uniform(0, 8))
+        if chance.random() < 0.25:
+            found.append((chance.choice(when), self.processes[0].end))
+        if chance.random() < 0.25:
+            found.append((chance.choice(when), self._change))
+        if chance.random() < 0.1:
+            at, how = chance.choice(when), chance.choice(("refused", "silent"))
+            found.append((at, lambda: self.network.refuses.update({ENGINE: how})))
+            found.append((at + chance.choice((1.0, 100.0)), self.network.refuses.clear))
+        if chance.random() < 0.15:
+            clock = chance.choice((-1e6, 3600.0))
+            found.append((chance.choice(when), lambda: setattr(SimulatedTime, "ahead", clock)))
+        return found
 
-    def _check(self, client: SimulatedClient) -> None:
-        """Every answer is what the model's tokens mean, or ends as its API says failures end."""
-        raw = client.raw.decode()
-        others = [other.marker for other in self.clients if other is not client]
-        assert not any(other in raw for other in others), "another client's text"
-        if client.left:
-            return
-        if client.slow > 2 and client.stream and not client.ends:
-            return  # it was taken for one that has gone
-        plan, found = self.network.plans[client.marker], client.understood()
-        assert client.starts == 1
-        assert found.closed, "nothing ends it"
-        is_held_up = (
-            self.ends_at is not None
-            or self.settings.request_timeout < SECONDS
-            or client.slow > 0
-            or self.store_fails > 0
-        )
-        if found.end == "failed":
-            if found.status == 429:
-                assert plan.fault == "busy" or self.settings.max_running < len(self.clients)
-            elif found.status == 400:
-                assert plan.fault == "refused" or client.is_hostile
-            else:
-                assert plan.fault is not None or is_held_up, found
-            return
-        self._is_meant(plan, found)
-        assert found.end in ("done", "length"), found
+    def _change(self) -> None:
+        """`SIGHUP`, to all processes."""
+        chance = self.chance
+        named: dict[str, Any] = {"max_running": chance.choice((1, 2, 1000))}
+        named["max_waiting"] = chance.choice((0, 2, 1000))
+        if chance.random() < 0.5:
+            kind = self.engine.kind.partition(" ")[0]
+            named["engine"] = f"{kind}=http://{OTHER_ENGINE}"
+        for process in self.processes:
+            if process.term_at == float("inf"):
+                process.change(**named)
 
-    def _is_meant(self, plan: Plan, found: Understood) -> None:
-        answer = plan.texts[1]
-        most = self.settings.max_output_tokens
-        if found.end == "done":
-            assert found.text == answer, f"{found.text!r} is not {answer!r}"
-            assert most >= len(plan.sampled) or self.settings.thinking_budget is not None
-        else:
-            assert answer.startswith(found.text.rstrip("\ufffd")), f"{found.text!r}: {answer!r}"
-            assert most < len(plan.sampled) + 9, "cut off before the limit"
-
-    async def _stored_is_there(self) -> None:
-        """What was acknowledged as stored is there."""
-        store, self.store_fails = self.app.state.store, 0.0
-        if store is None:
-            return
-        for client in self.clients:
-            if client.path != "/v1/responses" or client.left or client.status != 200:
+    async def _client(self, script: list[Callable[[], Exchange | None]]) -> None:
+        chance, connection, loop = self.chance, None, self.network.loop
+        await asyncio.sleep(chance.choice((0.0, 0.0, 0.5, 1.0, chance.uniform(0, 3))))
+        for step in script:
+            if (one := step()) is None:
+                await asyncio.sleep(1)
                 continue
-            found = client.understood()
-            if found.end in ("done", "length"):
-                assert found.id is not None
-                assert store.response("", found.id) is not None, "acknowledged, and not stored"
-        store.close()
+            if connection is None or not connection.is_usable or chance.random() < 0.3:
+                if connection is not None:
+                    connection.wire.close()
+                try:
+                    wire = self.network.connect(lambda: Connection(self.network), SERVER, "client")
+                except ConnectionRefusedError:
+                    assert all(loop.time() >= each.ends_at for each in self.processes)
+                    return
+                connection = wire.get_protocol()
+            self.exchanges.append(one)
+            await connection.ask(one)
+            await asyncio.sleep(chance.choice((0.0, 0.0, 1.0)))
+        if connection is not None:
+            connection.wire.close()
 
-    def _all_is_given_back(self) -> None:
-        limits = self.gateway.limits
-        assert (limits.running, limits.waiting) == (0, 0), "places are left"
-        assert self.gateway.bodies.held == 0, "bytes of bodies are left"
-        assert self.network.open == 0, "requests to the engine are left"
-        running = self.gateway.journal.metrics().decode()
-        assert "harmony_requests_running 0.0" in running
+    def _note(self) -> None:
+        """Which kinds of things have happened."""
+        note = self.reached
+        for one in self.exchanges:
+            process = next(each for each in self.processes if each.took(one.server))
+            asked = [each for each in self.engine.asked if each.marker == one.marker]
+            note[f"status {one.status or 'none'}"] += 1
+            for reason in _REFUSED:
+                note[f"refused: {reason}"] += reason.encode() in one.raw and one.status != 200
+            for name, begun, ended in (
+                ("arrives", one.begun, one.whole_at),
+                ("waits", one.whole_at, min([one.ended, *(each.began for each in asked)])),
+                ("is answered", min((each.began for each in asked), default=one.ended), one.ended),
+            ):
+                lasts = begun < ended
+                note[f"leaves while it {name}"] += one.left and begun <= one.ended <= ended
+                note[f"SIGTERM while one {name}"] += lasts and begun <= process.term_at <= ended
+                changes = process.history[1:]
+                note[f"SIGHUP while one {name}"] += lasts and any(
+                    begun <= at <= ended for at, _ in changes
+                )
+            note["reads nothing for long"] += one.slow > 2
+            note["several answers, one breaks"] += one.count > 1 and 0 < len(
+                [each for each in asked if each.fault]
+            ) < len(asked)
+            note["continues after a thinking budget"] += any(each.continues for each in asked)
+            note["stream fails after its head"] += (
+                one.stream
+                and one.status == 200
+                and any(text in one.raw[-1000:] for text in (b'"error"', b"response.failed"))
+            )
+            note["continues a stored response"] += bool(one.chain) and one.status == 200
+            note["asks for another key's"] += one.foreign
+            note["asks again where a connection was just closed"] += any(e.is_void for e in asked)
+        for each in self.engine.asked:
+            note[f"engine: {each.end}"] += 1
+            note[f"engine: {each.fault}"] += each.fault is not None
+        note["two processes"] += len(self.processes) > 1
+        note["cut at every byte"] += self.network.cuts == 1.0
+        note["the clock on the wall jumps"] += SimulatedTime.ahead != 0
+        note["a place is given as somebody leaves"] += _meets(self.exchanges)
 
 
-@contextmanager
-def simulated(world: Callable[[], World]) -> Iterator[None]:
-    """Without threads, and with a watch over what runs on the event loop."""
-    inside, elsewhere = False, 0.0
+def _meets(exchanges: list[Exchange]) -> bool:
+    """Whether one gives its place back just as another one goes."""
+    ended = {one.ended for one in exchanges if not one.left and one.status == 200}
+    return any(one.ended in ended for one in exchanges if one.left or one.status in (429, 504))
 
-    async def in_thread(work: Any, *given: Any, **named: Any) -> Any:
-        nonlocal inside, elsewhere
-        for _ in range(world().chance.randint(0, 3)):
-            await asyncio.sleep(0)
-        inside, begun = True, time.thread_time()
-        try:
-            return work(*given, **named)
-        finally:
-            inside = False
-            elsewhere += time.thread_time() - begun
 
-    step = asyncio.Handle._run
+_REFUSED = (
+    "the server is busy; ask",
+    "no free slot within",
+    "the server ends",
+    "did not arrive in time",
+)
+_STEPS = ("arrives", "waits", "is answered")
+REACHED = [
+    *(f"status {status}" for status in ("none", 200, 400, 401, 404, 408, 429, 502, 503, 504)),
+    *(f"refused: {reason}" for reason in _REFUSED),
+    *(f"leaves while it {step}" for step in _STEPS),
+    *(f"SIGTERM while one {step}" for step in _STEPS),
+    *(f"SIGHUP while one {step}" for step in _STEPS),
+    *(f"engine: {fault}" for fault in FAULTS),
+    *(f"engine: {end}" for end in ("whole", "hangs", "cancelled", "broken")),
+    "reads nothing for long",
+    "several answers, one breaks",
+    "continues after a thinking budget",
+    "stream fails after its head",
+    "continues a stored response",
+    "asks for another key's",
+    "asks again where a connection was just closed",
+    "two processes",
+    "cut at every byte",
+    "the clock on the wall jumps",
+    "a place is given as somebody leaves",
+]
+"""The kinds of faults, places and interleavings that worlds have to reach."""
 
-    def watched(self: asyncio.Handle) -> None:
-        nonlocal elsewhere
-        elsewhere, begun = 0.0, time.thread_time()
-        step(self)
-        taken = time.thread_time() - begun - elsewhere
-        world().blocked = max(world().blocked, taken)
 
-    parse, prepare = Bodies.parsed, Gateway._prepare
-
-    def parsed(self: Bodies, raw: bytes, path: str) -> Any:
-        assert inside or len(raw) < LARGE, "a large body on the event loop"
-        return parse(self, raw, path)
-
-    def prepared(self: Gateway, call: Any, body: Any, *more: Any) -> Any:
-        assert inside or is_quick(body, len(body.json())), "a body of much work on the event loop"
-        return prepare(self, call, body, *more)
-
-    async def in_store(_: Threads, seconds: float, work: Any) -> Any:
-        return await in_thread(work)
-
-    modules = (answers, bodies, gateway, http)
-    run_in_store, Threads.run = Threads.run, in_store  # type: ignore[method-assign]
-    before = [module.in_thread for module in modules]
-    for module in modules:
-        module.in_thread = in_thread  # type: ignore[attr-defined]
-    Bodies.parsed, Gateway._prepare = parsed, prepared  # type: ignore[method-assign]
-    asyncio.Handle._run = watched  # type: ignore[method-assign]
-    try:
-        yield
-    finally:
-        asyncio.Handle._run = step  # type: ignore[method-assign]
-        Threads.run = run_in_store  # type: ignore[method-assign]
-        for module, one in zip(modules, before):
-            module.in_thread = one  # type: ignore[attr-defined]
-        Bodies.parsed, Gateway._prepare = parse, prepare  # type: ignore[method-assign]
+def _tools(path: str) -> dict[str, Any]:
+    if path == MESSAGES:
+        return {"tools": [{"name": "look", "input_schema": SCHEMA}]}
+    if path == RESPONSES:
+        return {"tools": [{"type": "function", "name": "look", "parameters": SCHEMA}]}
+    return {"tools": [{"type": "function", "function": {"name": "look", "parameters": SCHEMA}}]}
 
 
 class Worlds:
-    """Runs worlds, one after the other."""
+    """Runs worlds, one after the other, in :func:`one_thread`."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder, self._world = folder, None
-
-    def current(self) -> World:
-        """The world that runs."""
-        assert self._world is not None
-        return self._world
+        self._folder = folder
+        self.reached: Counter[str] = Counter()
 
     def one(self, seed: int) -> None:
         """A world of this number; ``AssertionError`` with the number if it breaks a law."""
@@ -251,48 +429,111 @@ class Worlds:
 
     def _blocked(self, seed: int) -> float:
         """How long the longest step of a world took."""
-        self._world = world = World(seed, self._folder)
-        if (store := world.app.state.store) is not None:
-            sqlalchemy.event.listen(store._engine, "before_cursor_execute", self._fail)
+        world = World(seed, self._folder)
+        SimulatedTime.ahead = threaded.seconds = 0.0
+        threaded.depth = 0
+
+        def fail(connection: Any, cursor: Any, statement: Any, *_: Any) -> None:
+            if world.is_begun and world.chance.random() < world.store_fails:
+                raise sqlalchemy.exc.OperationalError(statement, {}, RuntimeError("no disk"))
+
+        longest, steps = 0.0, 0
+        step = asyncio.Handle._run
+
+        def watched(handle: asyncio.Handle) -> None:
+            nonlocal longest, steps
+            steps += 1
+            assert steps < MOST_STEPS, "it does not end"
+            threaded.seconds, begun = 0.0, time.thread_time()
+            step(handle)
+            longest = max(longest, time.thread_time() - begun - threaded.seconds)
+
+        sqlalchemy.event.listen(sqlalchemy.Engine, "before_cursor_execute", fail)
+        asyncio.Handle._run = watched  # type: ignore[assignment,method-assign]
         try:
-            run(world.live())
+            run(world.live(), lambda: NetworkedLoop(world.network), 1e5)
         except Exception as error:
             raise AssertionError(f"seed {seed}: {error}") from error
-        return world.blocked
+        finally:
+            asyncio.Handle._run = step  # type: ignore[method-assign]
+            sqlalchemy.event.remove(sqlalchemy.Engine, "before_cursor_execute", fail)
+        self.reached += world.reached
+        return longest
 
-    def _fail(self, connection: Any, cursor: Any, statement: Any, *_: Any) -> None:
-        world = self.current()
-        if world.store_fails and world.chance.random() < world.store_fails:
-            raise sqlalchemy.exc.OperationalError(statement, {}, RuntimeError("no disk"))
+
+def look(seed: int, step: int, end: float, now: Any, found: Any) -> None:
+    """New worlds, every so many, until the time is up: puts what breaks into a queue, and at the end what was reached."""
+    logging.disable()  # faults are what worlds are made of
+    count = 0
+    with tempfile.TemporaryDirectory() as folder, one_thread():
+        worlds = Worlds(Path(folder))
+        while time.monotonic() < end:
+            now.value, count = seed, count + 1
+            try:
+                worlds.one(seed)
+            except AssertionError as error:
+                found.put(str(error))
+            seed += step
+    found.put((count, worlds.reached))
+
+
+def search(seconds: float, processes: int) -> tuple[int, list[str], Counter[str]]:
+    """How many worlds there were in this time, which broke a law or hung, and what was reached in them."""
+    start, end = random.randrange(10**12), time.monotonic() + seconds
+    found: Any = multiprocessing.Queue()
+    seeds = [multiprocessing.Value("q", 0) for _ in range(processes)]
+    running = [
+        multiprocessing.Process(target=look, args=(start + at, processes, end, seed, found))
+        for at, seed in enumerate(seeds)
+    ]
+    since = [(0, time.monotonic())] * processes
+    for process in running:
+        process.start()
+    count, broken, reached, left = 0, [], Counter[str](), processes
+    while left:
+        with suppress(queue.Empty):
+            one = found.get(timeout=1)
+            if isinstance(one, str):
+                broken.append(one)
+                print(one[:3000], file=sys.stderr)
+                end = 0.0 if len(broken) >= MOST_BROKEN else end
+            else:
+                left, count, reached = left - 1, count + one[0], reached + one[1]
+        for at, seed in enumerate(seeds):
+            if seed.value != since[at][0]:
+                since[at] = seed.value, time.monotonic()
+            elif running[at].is_alive() and time.monotonic() - since[at][1] > MOST_SECONDS:
+                broken.append(f"seed {seed.value} hangs")
+                print(broken[-1], file=sys.stderr)
+                running[at].kill()
+                left -= 1
+        if end == 0.0:
+            break
+    for process in running:
+        process.kill()
+        process.join()
+    return count, broken, reached
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--seconds", type=float, default=60, help="how long to look")
     parser.add_argument("--seed", type=int, help="only this world")
+    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()
-    logging.disable()  # faults are what worlds are made of
-    with tempfile.TemporaryDirectory() as folder:
-        worlds = Worlds(Path(folder))
-        with simulated(worlds.current):
-            if options.seed is not None:
-                worlds.one(options.seed)
-                return 0
-            end, seed, broken = time.monotonic() + options.seconds, random.randrange(10**12), 0
-            start = seed
-            while time.monotonic() < end:
-                try:
-                    worlds.one(seed)
-                except AssertionError as error:
-                    broken += 1
-                    print(str(error)[:3000], file=sys.stderr)
-                    if broken == 1:
-                        traceback.print_exc()
-                    if broken >= 5:
-                        break
-                seed += 1
-    print(f"{seed - start:,} worlds, {broken} broken")
-    return 1 if broken else 0
+    if options.seed is not None:
+        logging.disable()
+        with tempfile.TemporaryDirectory() as folder, one_thread():
+            Worlds(Path(folder)).one(options.seed)
+        return 0
+    count, broken, reached = search(options.seconds, options.processes)
+    for name in sorted(reached.keys() | REACHED):
+        print(f"{reached[name]:8,}  {name}")
+    missing = [name for name in REACHED if not reached[name]]
+    print(f"{count:,} worlds, {len(broken)} broken")
+    if missing and not broken:
+        print(f"never reached: {', '.join(missing)}", file=sys.stderr)
+    return 1 if broken or missing else 0
 
 
 if __name__ == "__main__":
