@@ -21,7 +21,7 @@ from openai_harmony.serve.keys import Key
 from openai_harmony.serve.limits import Limits, Share
 from openai_harmony.serve.refusals import RefusedError
 from openai_harmony.serve.settings import Settings
-from openai_harmony.serve.streaming import ClientGoneError, TooSlowError
+from openai_harmony.serve.streaming import ClientGoneError, ServerEndsError
 from simulation.simulated_clock import run
 
 KEYS = [Key(name, name, running=limit) for name, limit in (("a", None), ("b", None), ("c", 2))]
@@ -78,7 +78,7 @@ def test_a_queue_that_clients_leave_in_all_ways() -> None:
             begun = loop.time()
             try:
                 await limits.take(key, gone, ending)
-            except (RefusedError, ClientGoneError, TooSlowError) as error:
+            except (RefusedError, ClientGoneError, ServerEndsError) as error:
                 after = getattr(error, "retry_after", None)
                 refused.append((type(error), after))
                 return
@@ -109,7 +109,7 @@ def test_a_queue_that_clients_leave_in_all_ways() -> None:
     for seed in range(300):
         run(world(seed))
     assert counts[-1] == 0
-    assert set(refused) == {(RefusedError, 5), (ClientGoneError, None), (TooSlowError, None)}
+    assert set(refused) == {(RefusedError, 5), (ClientGoneError, None), (ServerEndsError, None)}
 
 
 @pytest.mark.parametrize("limit", ["running=1", "tokens=2", "waiting=0 running=1"])

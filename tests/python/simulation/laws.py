@@ -54,9 +54,7 @@ class Laws:
 
     def _process(self, one: Exchange) -> Any:
         """The one that took its connection."""
-        of = (
-            process for process in self._world.processes if process.took(one.server)
-        )
+        of = (process for process in self._world.processes if process.took(one.server))
         return next(of, None)
 
     def _most(self, process: Any, at: float, value: Callable[[Settings], Any]) -> Any:

@@ -7,7 +7,6 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any
 
 from openai_harmony.serve import gateway, run, threads
@@ -21,14 +20,16 @@ from simulation.simulated_network import NetworkedLoop, threaded
 class _Server(run.Server):
     """One that waits for its end, without looking for it every tenth of a second."""
 
+    _ends: asyncio.Event | None = None
+
     async def main_loop(self) -> None:
-        self._ends = asyncio.Event()
         await self.on_tick(0)
+        self._ends = asyncio.Event()
         await self._ends.wait()
 
-    def handle_exit(self, sig: int, frame: Any) -> None:
-        super().handle_exit(sig, frame)
-        if self.should_exit:
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        if name == "should_exit" and value and self._ends is not None:
             self._ends.set()
 
 
@@ -65,7 +66,7 @@ class Process:
 
     def change(self, **named: Any) -> None:
         """`SIGHUP`, with other settings in the file."""
-        self.settings = replace(self.settings, **named)
+        self.settings = Settings(**{**self.settings.model_dump(), **named})
         self.history.append((self._loop.time(), self.settings))
         self._hup()
 
