@@ -259,7 +259,8 @@ def times(ratio: float) -> str:
     """A ratio, rounded down."""
     if ratio >= 10:
         return f"{math.floor(ratio):,}×"
-    return f"{math.floor(ratio * 10 + 1e-9) / 10:g}×"
+    step = 100 if ratio < 1 else 10
+    return f"{math.floor(ratio * step + 1e-9) / step:g}×"
 
 
 def rough(number: float) -> str:

@@ -53,7 +53,7 @@ def test_a_figure_by_hand_is_found(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("ratio", "text"),
-    [(1.99, "1.9×"), (9.99, "9.9×"), (19.9, "19×"), (8387.9, "8,387×"), (0.97, "0.9×")],
+    [(1.99, "1.9×"), (9.99, "9.9×"), (19.9, "19×"), (8387.9, "8,387×"), (0.979, "0.97×")],
 )
 def test_ratios_are_rounded_down(ratio: float, text: str) -> None:
     assert figures.times(ratio) == text
