@@ -20,7 +20,10 @@ fn a_request_is_read_and_answered_in_each_dialect() {
         let turn = dialect.read(&body, &ReadOptions::default()).unwrap();
         let prompt = encoding.tokenizer().decode_utf8(turn.prompt(&encoding).unwrap()).unwrap();
         assert_eq!(prompt.contains("Current date: 2"), HAS_CLOCK, "{prompt}");
-        let mut reply = turn.reply(&encoding, ReplyOptions::new("gpt-oss-20b")).unwrap();
+        let options = ReplyOptions::new("gpt-oss-20b");
+        // Without random bytes, an answer needs an id.
+        assert_eq!(turn.reply(&encoding, options.clone()).is_ok(), HAS_CLOCK);
+        let mut reply = turn.reply(&encoding, options.with_id("chatcmpl-1")).unwrap();
         let mut chunks = Vec::new();
         for token in &sampled {
             chunks.extend(reply.feed(&[*token], None).unwrap());

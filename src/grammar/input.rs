@@ -11,17 +11,25 @@ use super::options::JsonSpace;
 use crate::interop::INPUT;
 use crate::text_grammar::{Expr, TextRules, is_wide};
 
-/// Why llguidance does not hold a grammar, if it does not.
-pub(super) fn unheld(of: &TextRules) -> Option<&'static str> {
-    let is_any = |part: &Expr| matches!(part, Expr::Class(class) if is_wide(class));
-    let is_wide = of.rules.iter().chain([&of.start]).any(|expr| expr.any(&is_any));
-    // Each character is a terminal then, and of most tokens each has to be read.
-    let reason = "llguidance has no room for recursive rules together with any characters";
-    (is_wide && !of.rules.is_empty()).then_some(reason)
-}
+/// The most bytes that a grammar's rules may take.
+pub(super) const MOST_TEXT: usize = 1 << 20;
 
 /// The rules of the arguments of the tool with this number, each with its name; the first is that of the object.
-pub(super) fn in_lark(tool: usize, of: &TextRules, space: JsonSpace) -> Vec<(String, String)> {
+///
+/// # Errors
+///
+/// Why llguidance does not hold them.
+pub(super) fn in_lark(
+    tool: usize,
+    of: &TextRules,
+    space: JsonSpace,
+) -> Result<Vec<(String, String)>, String> {
+    let is_wide = |part: &Expr| matches!(part, Expr::Class(class) if is_wide(class));
+    if !of.rules.is_empty() && of.rules.iter().chain([&of.start]).any(|expr| expr.any(&is_wide)) {
+        // Each character is a terminal then, and of most tokens each has to be read.
+        let reason = "llguidance has no room for recursive rules together with any characters";
+        return Err(reason.to_owned());
+    }
     let (blanks, blank) = match space.most() {
         Some(0) => ("", None),
         None => (" BLANKS?", Some("/[ \\t\\n\\r]+/".to_owned())),
@@ -50,7 +58,10 @@ pub(super) fn in_lark(tool: usize, of: &TextRules, space: JsonSpace) -> Vec<(Str
     };
     let object = format!("\"{{\"{blanks} {key}{blanks} \":\"{blanks} {text}{blanks} \"}}\"");
     rules.insert(0, (String::new(), object));
-    rules
+    if rules.iter().map(|(_, is)| is.len()).sum::<usize>() > MOST_TEXT {
+        return Err(format!("too large: more than {MOST_TEXT} bytes"));
+    }
+    Ok(rules)
 }
 
 /// A character between the quotes of JSON.

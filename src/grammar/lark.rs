@@ -12,7 +12,6 @@ use super::schemas::{self, Report, guidance};
 use super::turn::{self, Form};
 use super::{Grammar, Written};
 use crate::error::Result;
-use crate::text_grammar::TextRules;
 use crate::tokenizer::TokenId;
 
 pub(super) fn write(grammar: &Grammar) -> Result<Written> {
@@ -70,14 +69,9 @@ impl Form for Lark {
                 if let (MessageKind::Call(tool), Some((input, path))) =
                     (kind, grammar.input_at(kind))
                 {
-                    let rules = input.rules().and_then(|rules| match input::unheld(&rules) {
-                        None => Ok(rules),
-                        Some(reason) => Err(reason.to_owned()),
-                    });
-                    match rules {
-                        Ok(rules) => {
-                            return Ok(self.input(tool, &rules, grammar.options.json_space));
-                        }
+                    let space = grammar.options.json_space;
+                    match input.rules().and_then(|rules| input::in_lark(tool, &rules, space)) {
+                        Ok(rules) => return Ok(self.input(rules)),
                         Err(reason) => self.report.loosen(&path, "definition", reason),
                     }
                 }
@@ -94,9 +88,9 @@ impl Form for Lark {
 
 impl Lark {
     /// The object with the input of a custom tool.
-    fn input(&mut self, tool: usize, rules: &TextRules, space: JsonSpace) -> String {
+    fn input(&mut self, rules: Vec<(String, String)>) -> String {
         let mut object = String::new();
-        for (name, is) in input::in_lark(tool, rules, space) {
+        for (name, is) in rules {
             match name.as_str() {
                 "" => object = is,
                 "BLANKS" if self.has_blanks => {}

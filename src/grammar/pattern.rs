@@ -12,7 +12,7 @@ use regex_syntax::hir::Hir;
 use super::invalid;
 use crate::error::{Reason, Result};
 use crate::path::Path;
-use crate::text_grammar::{flaw, without_anchors};
+use crate::text_grammar::{parse, without_anchors};
 
 /// How much memory the automaton of an expression may take, in bytes.
 const MAX_SIZE: usize = 10 << 20;
@@ -29,7 +29,7 @@ impl Pattern {
     /// Of a regular expression. An anchor at its beginning or end is left out: it holds anyway.
     pub(super) fn of_regex(regex: &str) -> Result<Self> {
         let path = || Path::of("response_regex");
-        let hir = regex_syntax::parse(regex).map_err(|error| invalid(path(), flaw(&error)))?;
+        let hir = parse(regex, "").map_err(|refused| invalid(path(), refused.reason))?;
         let hir = without_anchors(&hir);
         if !hir.properties().look_set().is_empty() {
             let reason = "grammars cannot express anchors or word boundaries inside an expression";
@@ -75,12 +75,22 @@ pub(super) struct Matcher {
 impl Matcher {
     pub(super) fn new(pattern: &Pattern) -> Self {
         let automaton = Arc::clone(&pattern.automaton);
-        let mut cache = automaton.create_cache();
-        let start = start::Config::new().anchored(Anchored::Yes);
-        let place = automaton.start_state(&mut cache, &start).ok();
-        let mut matcher = Self { automaton, cache, place, ends: false };
-        matcher.look();
+        let cache = automaton.create_cache();
+        let mut matcher = Self { automaton, cache, place: None, ends: false };
+        matcher.start();
         matcher
+    }
+
+    fn start(&mut self) {
+        let start = start::Config::new().anchored(Anchored::Yes);
+        self.place = self.automaton.start_state(&mut self.cache, &start).ok();
+        self.look();
+    }
+
+    /// Whether a whole text fits.
+    pub(super) fn fits(&mut self, text: &str) -> bool {
+        self.start();
+        self.feed(text.as_bytes()) && self.is_complete()
     }
 
     /// Whether the answer may end here.

@@ -1,5 +1,8 @@
 //! Expressions over characters and rules.
 
+use std::collections::HashSet;
+use std::hash::{Hash, Hasher};
+
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind};
 
 /// Whether a character is in a class.
@@ -12,9 +15,13 @@ pub(crate) fn letters(class: &ClassUnicode) -> usize {
     ('a'..='z').chain('A'..='Z').filter(|char| has(class, *char)).count()
 }
 
-/// Whether a class has most characters of prose: tokens of several characters that fit it are many.
+/// Whether a class has most characters of prose: tokens of several characters that fit it are many. Other cases of
+/// letters of ASCII, such as `ſ` of `s`, are not.
 pub(crate) fn is_wide(class: &ClassUnicode) -> bool {
-    let is_prose = has(class, ' ') || class.iter().any(|range| !range.end().is_ascii());
+    let is_other_case = |first, last| first == last && matches!(last, 'ſ' | '\u{212a}');
+    let mut others = class.iter().filter(|range| !range.end().is_ascii());
+    let is_prose =
+        has(class, ' ') || others.any(|range| !is_other_case(range.start(), range.end()));
     is_prose && letters(class) >= 20
 }
 
@@ -54,6 +61,16 @@ impl Expr {
         }
     }
 
+    /// A text in whatever case.
+    pub(super) fn literal_of_any_case(text: &str) -> Self {
+        Self::concat(text.chars().map(|char| {
+            let mut cases = ClassUnicode::new([ClassUnicodeRange::new(char, char)]);
+            // It cannot fail where the tables of cases are there.
+            _ = cases.try_case_fold_simple();
+            Self::class(cases)
+        }))
+    }
+
     pub(crate) fn range(first: char, last: char) -> Self {
         Self::class(ClassUnicode::new([ClassUnicodeRange::new(first, last)]))
     }
@@ -79,16 +96,15 @@ impl Expr {
     pub(crate) fn choice(options: impl IntoIterator<Item = Self>) -> Self {
         let mut all: Vec<Self> = Vec::new();
         for option in options {
-            let options = match option {
-                Self::Choice(options) => options,
-                option => vec![option],
-            };
-            for option in options {
-                if !all.contains(&option) {
-                    all.push(option);
-                }
+            match option {
+                Self::Choice(options) => all.extend(options),
+                option => all.push(option),
             }
         }
+        let mut seen = HashSet::new();
+        let is_first: Vec<bool> = all.iter().map(|option| seen.insert(option)).collect();
+        let mut is_first = is_first.into_iter();
+        all.retain(|_| is_first.next() == Some(true));
         if all.len() == 1 { all.remove(0) } else { Self::Choice(all) }
     }
 
@@ -163,9 +179,13 @@ impl Expr {
         self.any(&|part| *part == Self::Rule(rule))
     }
 
-    /// How many expressions it is made of, itself included.
+    /// How much room it takes: an expression 1, a text its bytes, a class its ranges.
     pub(super) fn size(&self) -> usize {
-        1 + self.parts().iter().map(Self::size).sum::<usize>()
+        match self {
+            Self::Literal(text) => text.len(),
+            Self::Class(class) => 1 + class.ranges().len(),
+            _ => 1 + self.parts().iter().map(Self::size).sum::<usize>(),
+        }
     }
 
     /// How many expressions are within one another.
@@ -184,22 +204,49 @@ impl Expr {
         }
     }
 
-    /// Its texts but the empty one; those of a rule with it.
-    pub(crate) fn without_empty(&self, of_rule: &impl Fn(usize) -> bool) -> Self {
+    /// Its texts but the empty one; those of a rule with it. `None` if they take more than `room`.
+    pub(crate) fn without_empty(
+        &self,
+        of_rule: &impl Fn(usize) -> bool,
+        room: &mut usize,
+    ) -> Option<Self> {
+        *room = room.checked_sub(self.size())?;
         if !self.is_nullable(of_rule) {
-            return self.clone();
+            return Some(self.clone());
         }
-        match self {
+        Some(match self {
             Self::Literal(_) | Self::Class(_) | Self::Rule(_) => self.clone(),
             Self::Choice(options) => {
-                Self::choice(options.iter().map(|option| option.without_empty(of_rule)))
+                let options = options.iter().map(|option| option.without_empty(of_rule, room));
+                Self::choice(options.collect::<Option<Vec<_>>>()?)
             }
             // The first part that is not empty, and then the others.
-            Self::Concat(parts) => Self::choice(parts.iter().enumerate().map(|(at, part)| {
-                let rest = parts[at + 1..].iter().cloned();
-                Self::concat([part.without_empty(of_rule)].into_iter().chain(rest))
-            })),
-            Self::Repeat(one, _, most) => one.without_empty(of_rule).repeat(1, *most),
+            Self::Concat(parts) => {
+                let mut options = Vec::with_capacity(parts.len());
+                for (at, part) in parts.iter().enumerate() {
+                    let rest = &parts[at + 1..];
+                    *room = room.checked_sub(rest.iter().map(Self::size).sum())?;
+                    let first = part.without_empty(of_rule, room)?;
+                    options.push(Self::concat([first].into_iter().chain(rest.iter().cloned())));
+                }
+                Self::choice(options)
+            }
+            Self::Repeat(one, _, most) => one.without_empty(of_rule, room)?.repeat(1, *most),
+        })
+    }
+}
+
+impl Hash for Expr {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        std::mem::discriminant(self).hash(state);
+        match self {
+            Self::Literal(text) => text.hash(state),
+            Self::Class(class) => {
+                class.iter().for_each(|range| (range.start(), range.end()).hash(state));
+            }
+            Self::Rule(rule) => rule.hash(state),
+            Self::Concat(parts) | Self::Choice(parts) => parts.hash(state),
+            Self::Repeat(one, least, most) => (one, least, most).hash(state),
         }
     }
 }

@@ -15,7 +15,7 @@
 use std::collections::HashMap;
 
 use super::scan::{self, Word};
-use super::{Expr, Read, Refused, case, common, regex};
+use super::{Expr, MOST_ROOM, Read, Refused, common, regex};
 
 /// How deeply groups may be nested.
 const MOST_NESTED: usize = 100;
@@ -31,6 +31,7 @@ pub(super) fn read(text: &str) -> Result<Read, Refused> {
         next: 0,
         nested: 0,
         is_rule: false,
+        room: MOST_ROOM,
         rules: vec![None],
         names: HashMap::new(),
         ignored: Vec::new(),
@@ -47,6 +48,8 @@ struct Reader<'w, 't> {
     nested: usize,
     /// Whether a rule is being read, and not a terminal.
     is_rule: bool,
+    /// What is left of [`MOST_ROOM`].
+    room: usize,
     rules: Vec<Option<Expr>>,
     /// The rules by name, and where each is named first.
     names: HashMap<&'t str, (usize, usize)>,
@@ -158,7 +161,7 @@ impl<'t> Reader<'_, 't> {
         let pattern = pattern.ok_or_else(|| {
             Refused::wrong(at, format!("the module common has no terminal {name}"))
         })?;
-        let expr = regex::expression(pattern, "", at, false)?;
+        let expr = regex::expression(pattern, "", at)?;
         self.define(at, known, expr)
     }
 
@@ -278,12 +281,12 @@ impl<'t> Reader<'_, 't> {
                 if self.take("..") {
                     self.range(at, &text)?
                 } else if is_case_ignored {
-                    case::ignored(&Expr::literal(&text))
+                    Expr::literal_of_any_case(&text)
                 } else {
                     Expr::literal(&text)
                 }
             }
-            Word::Regex(pattern, flags) => regex::expression(pattern, flags, at + 1, false)?,
+            Word::Regex(pattern, flags) => regex::expression(pattern, flags, at + 1)?,
             word => {
                 let is_optional = word == Word::Sign("[");
                 self.nested += 1;
@@ -296,6 +299,8 @@ impl<'t> Reader<'_, 't> {
                 return Ok(if is_optional { inner.optional() } else { inner });
             }
         };
+        let left = self.room.checked_sub(terminal.size());
+        self.room = left.ok_or_else(|| Refused::unheld(at, "too large"))?;
         if !self.is_rule {
             return Ok(terminal);
         }

@@ -1,4 +1,4 @@
-//! Regular expressions of a grammar.
+//! Regular expressions: of grammars, of answers, and those that schemas' patterns become.
 
 use std::slice;
 
@@ -6,59 +6,59 @@ use regex_syntax::ast::ErrorKind;
 use regex_syntax::hir::{Hir, HirKind, Look};
 use regex_syntax::{Error, ParserBuilder};
 
-use super::{Expr, Read, Refused, case};
+use super::{Expr, MAX_LENGTH, Read, Refused};
 
 /// How deeply groups may be nested.
 const MOST_NESTED: u32 = 100;
 
+/// The most classes such as `\w` in an expression: each is up to 800 ranges of characters.
+const MOST_CLASSES: usize = 300;
+
 /// One expression that fits the whole text; anchors at its beginning and its end say nothing.
 pub(super) fn whole(text: &str) -> Result<Read, Refused> {
-    let (pattern, flags, at) = match text.strip_prefix("(?i)") {
-        Some(pattern) => (pattern, "i", text.len() - pattern.len()),
-        None => (text, "", 0),
-    };
-    let expr = expression(pattern, flags, at, true)?;
+    let hir = without_anchors(&parse(text, "")?);
+    let expr = Expr::of_hir(&hir).map_err(|reason| Refused::unheld(0, reason))?;
     Ok(Read { rules: vec![expr], start: 0 })
 }
 
-/// An expression with flags as Lark has them; `at` is its offset in the grammar. Only `is_whole` texts have anchors.
-pub(super) fn expression(
-    pattern: &str,
-    flags: &str,
-    at: usize,
-    is_whole: bool,
-) -> Result<Expr, Refused> {
-    let mut parser = ParserBuilder::new();
-    parser.nest_limit(MOST_NESTED).dot_matches_new_line(flags.contains('s'));
-    parser.multi_line(flags.contains('m')).ignore_whitespace(flags.contains('x'));
-    let hir = parser.build().parse(pattern).map_err(|error| {
-        let reason = flaw(&error);
-        match &error {
-            Error::Parse(error) => {
-                let at = at + error.span().start.offset;
-                match error.kind() {
-                    ErrorKind::UnsupportedLookAround
-                    | ErrorKind::UnsupportedBackreference
-                    | ErrorKind::NestLimitExceeded(_) => Refused::unheld(at, reason),
-                    _ => Refused::wrong(at, reason),
-                }
-            }
-            Error::Translate(error) => Refused::unheld(at + error.span().start.offset, reason),
-            _ => Refused::wrong(at, reason),
-        }
-    })?;
-    let hir = if is_whole { without_anchors(&hir) } else { hir };
-    let expr = Expr::of_hir(&hir).map_err(|reason| Refused::unheld(at, reason))?;
-    Ok(if flags.contains('i') { case::ignored(&expr) } else { expr })
+/// An expression of a grammar in Lark, at an offset; flags as Lark has them.
+pub(super) fn expression(pattern: &str, flags: &str, at: usize) -> Result<Expr, Refused> {
+    let hir =
+        parse(pattern, flags).map_err(|refused| Refused { at: at + refused.at, ..refused })?;
+    Expr::of_hir(&hir).map_err(|reason| Refused::unheld(at, reason))
 }
 
-/// What is wrong with a regular expression.
-pub(crate) fn flaw(error: &Error) -> String {
-    match error {
-        Error::Parse(error) => error.kind().to_string(),
-        Error::Translate(error) => error.kind().to_string(),
-        _ => "not a regular expression".to_owned(),
+/// Reads an expression; flags as Lark has them.
+///
+/// # Errors
+///
+/// What is wrong with it, and at which byte; or what no grammar can enforce.
+pub(crate) fn parse(pattern: &str, flags: &str) -> Result<Hir, Refused> {
+    let classes = pattern.as_bytes().windows(2);
+    let is_class = |pair: &&[u8]| pair[0] == b'\\' && b"dDpPsSwW".contains(&pair[1]);
+    if pattern.len() > MAX_LENGTH || classes.filter(is_class).count() > MOST_CLASSES {
+        return Err(Refused::unheld(0, "too large an expression"));
     }
+    let mut parser = ParserBuilder::new();
+    parser.nest_limit(MOST_NESTED).case_insensitive(flags.contains('i'));
+    parser.multi_line(flags.contains('m')).dot_matches_new_line(flags.contains('s'));
+    parser.ignore_whitespace(flags.contains('x'));
+    parser.build().parse(pattern).map_err(|error| match error {
+        Error::Parse(error) => {
+            let is_readable = matches!(
+                error.kind(),
+                ErrorKind::UnsupportedLookAround
+                    | ErrorKind::UnsupportedBackreference
+                    | ErrorKind::NestLimitExceeded(_)
+            );
+            let (at, reason) = (error.span().start.offset, error.kind().to_string());
+            Refused { at, reason, is_readable }
+        }
+        Error::Translate(error) => {
+            Refused::unheld(error.span().start.offset, error.kind().to_string())
+        }
+        _ => Refused::wrong(0, "not a regular expression"),
+    })
 }
 
 /// An anchor at the beginning or the end is left out, where a text fits as a whole anyway.

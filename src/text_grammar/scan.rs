@@ -86,7 +86,7 @@ fn end(text: &str, quote: char) -> Option<usize> {
     let mut is_hidden = false;
     for (at, char) in text.char_indices().skip(1) {
         match char {
-            '\n' => return None,
+            '\n' if quote == '"' => return None,
             _ if is_hidden => is_hidden = false,
             '\\' => is_hidden = true,
             _ if char == quote => return Some(at + 1),
@@ -105,6 +105,9 @@ fn regex(text: &str, at: usize) -> Scanned<'_> {
             at + end + flag,
             "the flags of expressions are i, m, s, l, u, x",
         ));
+    }
+    if text[..end].contains('\n') && !flags.contains('x') {
+        return Err(Refused::wrong(at, "line breaks in a regular expression need the flag x"));
     }
     Ok((end + flags.len(), Some(Word::Regex(&text[1..end - 1], flags))))
 }
@@ -132,13 +135,7 @@ fn unescaped(text: &str, at: usize) -> Result<String, Refused> {
             'r' => "\r",
             'f' => "\x0c",
             'x' | 'u' | 'U' => {
-                let count = if name == 'x' {
-                    2
-                } else if name == 'u' {
-                    4
-                } else {
-                    8
-                };
+                let count = [2, 4, 8]["xuU".find(name).unwrap_or(0)];
                 let digits = text.get(place + 2..place + 2 + count);
                 let digits =
                     digits.filter(|text| text.bytes().all(|byte| byte.is_ascii_hexdigit()));

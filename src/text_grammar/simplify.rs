@@ -1,6 +1,6 @@
 //! Rules that lead to themselves only where they have to: most grammars of tools are regular expressions then.
 
-use super::Expr;
+use super::{Expr, MOST_ROOM};
 
 /// The rules of a grammar. Each names itself, or is too large to be written at each place.
 #[derive(Debug)]
@@ -9,8 +9,11 @@ pub(crate) struct TextRules {
     pub(crate) rules: Vec<Expr>,
 }
 
-/// The most expressions of all rules, of which each may be written several times.
-pub(super) const MOST_SIZE: usize = 5000;
+/// How much room rules may take beyond what they take as they are, since they are written at several places.
+const MOST_MORE: usize = 5000;
+
+/// How much room all that is written again on the way may take.
+const MOST_STEPS: usize = 1 << 20;
 
 /// The most options of a rule that names itself.
 const MOST_OPTIONS: usize = 200;
@@ -20,6 +23,30 @@ const MOST_RULES: usize = 300;
 
 /// The most expressions within one another.
 const MOST_DEPTH: usize = 150;
+
+/// A rule, and what is known of it.
+struct Known {
+    expr: Expr,
+    size: usize,
+    depth: usize,
+    /// The rules that it names, once for each place.
+    named: Vec<usize>,
+}
+
+impl Known {
+    fn new(expr: Expr) -> Self {
+        let mut named = Vec::new();
+        note_named(&expr, &mut named);
+        Self { size: expr.size(), depth: expr.depth(), named, expr }
+    }
+}
+
+fn note_named(expr: &Expr, named: &mut Vec<usize>) {
+    if let Expr::Rule(rule) = expr {
+        named.push(*rule);
+    }
+    expr.parts().iter().for_each(|part| note_named(part, named));
+}
 
 /// # Errors
 ///
@@ -35,50 +62,49 @@ pub(super) fn simplified(mut rules: Vec<Expr>, start: usize) -> Result<TextRules
     if rules[start] == Expr::NOTHING {
         return Err("no text fits it".to_owned());
     }
+    let mut more_left = MOST_MORE;
+    let rules = rules.into_iter().enumerate();
+    let mut rules: Vec<Known> =
+        rules.map(|(rule, expr)| Known::new(without_edges(expr, rule, &mut more_left))).collect();
     let mut is_gone = vec![false; rules.len()];
     is_gone[start] = true;
-    for (rule, expr) in rules.iter_mut().enumerate() {
-        *expr = without_edges(expr, rule);
-    }
-    while let Some(rule) = next_in_place(&rules, &is_gone) {
-        let expr = std::mem::replace(&mut rules[rule], Expr::EMPTY);
+    let mut steps_left = Some(MOST_STEPS);
+    while steps_left.is_some()
+        && let Some((rule, more)) = next_in_place(&rules, &is_gone, more_left)
+    {
+        let expr = std::mem::replace(&mut rules[rule], Known::new(Expr::EMPTY)).expr;
         is_gone[rule] = true;
+        more_left -= more;
         let in_place = |named: usize| if named == rule { expr.clone() } else { Expr::Rule(named) };
-        for (other, user) in rules.iter_mut().enumerate().filter(|(_, user)| user.mentions(rule)) {
-            *user = without_edges(&user.replaced(&in_place), other);
+        for (other, user) in rules.iter_mut().enumerate() {
+            if user.named.contains(&rule) {
+                let replaced = user.expr.replaced(&in_place);
+                *user = Known::new(without_edges(replaced, other, &mut more_left));
+                steps_left = steps_left.and_then(|left| left.checked_sub(user.size));
+            }
         }
     }
     Ok(numbered(&rules, start))
 }
 
-/// The rule that takes the least room where it is written wherever another names it; `None` if there is none that does
-/// not name itself, or no room.
-fn next_in_place(rules: &[Expr], is_gone: &[bool]) -> Option<usize> {
-    let mut users: Vec<Vec<usize>> = vec![Vec::new(); rules.len()];
-    for (rule, expr) in rules.iter().enumerate() {
-        note_user(expr, rule, &mut users);
+/// The rule that takes the least room where it is written wherever another names it, and how much more that is; `None`
+/// if there is none that does not name itself, or no room.
+fn next_in_place(rules: &[Known], is_gone: &[bool], left: usize) -> Option<(usize, usize)> {
+    let mut places = vec![0; rules.len()];
+    let mut deepest = vec![0; rules.len()];
+    for user in rules {
+        for &rule in &user.named {
+            places[rule] += 1;
+            deepest[rule] = user.depth.max(deepest[rule]);
+        }
     }
-    let sizes: Vec<usize> = rules.iter().map(Expr::size).collect();
-    let depths: Vec<usize> = rules.iter().map(Expr::depth).collect();
-    let all: usize = sizes.iter().sum();
-    let more = |rule: &usize| (users[*rule].len() * sizes[*rule]).saturating_sub(sizes[*rule]);
-    let has_room = |rule: &usize| {
-        let more = more(rule);
-        (more == 0 || all + more <= MOST_SIZE)
-            && users[*rule].iter().all(|user| depths[*user] + depths[*rule] <= MOST_DEPTH)
-    };
-    let left = (0..rules.len()).filter(|rule| !is_gone[*rule] && !users[*rule].contains(rule));
-    left.filter(has_room).min_by_key(more)
-}
-
-/// Records which rules name each rule, once for each place.
-fn note_user(expr: &Expr, user: usize, users: &mut [Vec<usize>]) {
-    if let Expr::Rule(rule) = expr {
-        users[*rule].push(user);
-    }
-    for part in expr.parts() {
-        note_user(part, user, users);
-    }
+    let candidates = rules.iter().enumerate().filter(|(at, rule)| {
+        !is_gone[*at] && !rule.named.contains(at) && deepest[*at] + rule.depth <= MOST_DEPTH
+    });
+    candidates
+        .map(|(at, rule)| (at, (places[at] * rule.size).saturating_sub(rule.size)))
+        .filter(|(_, more)| *more <= left)
+        .min_by_key(|(_, more)| *more)
 }
 
 /// Rules that no text fits are put out of the way.
@@ -111,18 +137,13 @@ fn has_text(expr: &Expr, of_rules: &[bool]) -> bool {
     }
 }
 
-/// The texts of a rule, which neither begins nor ends with itself any longer.
+/// The texts of a rule, which neither begins nor ends with itself any longer, if there is room for that.
 ///
 /// Of `r = r a | b r | r c r | d`, these are one or more of `b* d a*`, with `c` between them.
-fn without_edges(expr: &Expr, rule: usize) -> Expr {
+fn without_edges(expr: Expr, rule: usize, more_left: &mut usize) -> Expr {
     let itself = Expr::Rule(rule);
-    if !expr.mentions(rule) {
-        return expr.clone();
-    }
-    let options = options(expr, rule);
-    if options.len() > MOST_OPTIONS {
-        return expr.clone();
-    }
+    let options = if expr.mentions(rule) { options(&expr, rule) } else { None };
+    let Some(options) = options else { return expr };
     let [mut before, mut after, mut between, mut others] = [const { Vec::new() }; 4];
     for option in options {
         match &option[..] {
@@ -138,50 +159,77 @@ fn without_edges(expr: &Expr, rule: usize) -> Expr {
     }
     let any = |options: Vec<Expr>| Expr::choice(options).repeat(0, None);
     let one = Expr::concat([any(before), Expr::choice(others), any(after)]);
-    if between.is_empty() {
-        return one;
+    let made = if between.is_empty() {
+        one
+    } else {
+        let more = Expr::concat([Expr::choice(between), one.clone()]);
+        Expr::concat([one, more.repeat(0, None)])
+    };
+    match more_left.checked_sub(made.size().saturating_sub(expr.size())) {
+        Some(left) => {
+            *more_left = left;
+            made
+        }
+        None => expr,
     }
-    let more = Expr::concat([Expr::choice(between), one.clone()]);
-    Expr::concat([one, more.repeat(0, None)])
 }
 
-/// The options of a rule. What begins or ends one and names the rule is an option for each of its own.
-fn options(expr: &Expr, rule: usize) -> Vec<Vec<Expr>> {
-    let is_edge = |part: &Expr| {
+/// The options of a rule; `None` if they are too many, or take too much room. What begins or ends one and names the rule
+/// is an option for each of its own.
+fn options(expr: &Expr, rule: usize) -> Option<Vec<Vec<Expr>>> {
+    let is_edge = |part: &&Expr| {
         matches!(part, Expr::Choice(_) | Expr::Repeat(_, 0, Some(1))) && part.mentions(rule)
     };
-    match expr {
-        Expr::Choice(all) => all.iter().flat_map(|one| options(one, rule)).collect(),
+    Some(match expr {
+        Expr::Choice(all) => {
+            let mut made = Vec::new();
+            for one in all {
+                made.extend(options(one, rule)?);
+            }
+            made
+        }
         Expr::Repeat(one, 0, Some(1)) => {
-            let mut all = options(one, rule);
+            let mut all = options(one, rule)?;
             all.push(Vec::new());
             all
         }
-        Expr::Concat(parts) => match &parts[..] {
-            [first, rest @ ..] if is_edge(first) => {
-                crossed(&options(first, rule), &options(&Expr::concat(rest.to_vec()), rule))
+        Expr::Concat(parts) => {
+            let first = parts.iter().take_while(is_edge).count();
+            let last = parts[first..].iter().rev().take_while(is_edge).count();
+            let (firsts, rest) = parts.split_at(first);
+            let (middle, lasts) = rest.split_at(rest.len() - last);
+            let mut all = vec![Vec::new()];
+            for part in firsts {
+                all = crossed(&all, &options(part, rule)?)?;
             }
-            [rest @ .., last] if is_edge(last) => {
-                crossed(&options(&Expr::concat(rest.to_vec()), rule), &options(last, rule))
+            all = crossed(&all, &[middle.to_vec()])?;
+            for part in lasts {
+                all = crossed(&all, &options(part, rule)?)?;
             }
-            parts => vec![parts.to_vec()],
-        },
+            all
+        }
         one => vec![vec![one.clone()]],
-    }
+    })
+    .filter(|all: &Vec<Vec<Expr>>| all.len() <= MOST_OPTIONS)
 }
 
-fn crossed(firsts: &[Vec<Expr>], lasts: &[Vec<Expr>]) -> Vec<Vec<Expr>> {
+fn crossed(firsts: &[Vec<Expr>], lasts: &[Vec<Expr>]) -> Option<Vec<Vec<Expr>>> {
+    let size = |all: &[Vec<Expr>]| all.iter().flatten().map(Expr::size).sum::<usize>();
+    let is_small = firsts.len() * lasts.len() <= MOST_OPTIONS
+        && firsts.len() * size(lasts) + lasts.len() * size(firsts) <= MOST_ROOM;
     let pairs =
         firsts.iter().flat_map(|first| lasts.iter().map(move |last| [&first[..], last].concat()));
-    pairs.take(MOST_OPTIONS + 1).collect()
+    is_small.then(|| pairs.collect())
 }
 
 /// Those rules that the first names, or that these name, by new numbers. No rule names the first.
-fn numbered(rules: &[Expr], start: usize) -> TextRules {
+fn numbered(rules: &[Known], start: usize) -> TextRules {
     let mut kept: Vec<usize> = Vec::new();
     let mut left = vec![start];
     while let Some(rule) = left.pop() {
-        for named in (0..rules.len()).filter(|named| rules[rule].mentions(*named)) {
+        let mut named = rules[rule].named.clone();
+        named.sort_unstable();
+        for named in named {
             if !kept.contains(&named) {
                 kept.push(named);
                 left.push(named);
@@ -190,8 +238,9 @@ fn numbered(rules: &[Expr], start: usize) -> TextRules {
     }
     let number =
         |rule: usize| Expr::Rule(kept.iter().position(|one| *one == rule).unwrap_or_default());
-    let start = rules[start].replaced(&number);
-    TextRules { start, rules: kept.iter().map(|rule| rules[*rule].replaced(&number)).collect() }
+    let start = rules[start].expr.replaced(&number);
+    let rules = kept.iter().map(|rule| rules[*rule].expr.replaced(&number)).collect();
+    TextRules { start, rules }
 }
 
 impl TextRules {

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import json
+import multiprocessing
+import os
 import random
 import subprocess
 import sys
@@ -441,6 +444,23 @@ def test_a_reply_goes_on_in_another_process() -> None:
     command = [sys.executable, "-c", _OTHER_PROCESS]
     done = subprocess.run(command, input=reply.to_bytes(), capture_output=True, check=True)
     assert done.stdout.strip() == b"Four."
+
+
+def _ids(_: int) -> tuple[str, str]:
+    reply = responses.read({"input": "Hi"}).reply(ENCODING, model="m", prompt_tokens=1)
+    reply.feed(ENCODING.encode("<|channel|>final<|message|>Four.<|return|>", allowed_special="all"))
+    reply.finish("stop")
+    response = reply.response()
+    return response["id"], response["output"][0]["id"]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no process of this system forks")
+def test_forked_processes_make_ids_of_their_own() -> None:
+    """Each of four processes inherits what this one has, which has made an id already."""
+    _ids(0)
+    with multiprocessing.get_context("fork").Pool(4) as pool:
+        made = pool.map(_ids, range(16), chunksize=1)
+    assert len({*itertools.chain(*made)}) == 32
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 from collections.abc import Iterable
@@ -83,6 +84,57 @@ def test_every_small_schema(vocabulary: Any, keywords: int) -> None:
             expected = is_taken or not fits if written.loosened else is_taken == fits
             assert expected, (json.dumps(schema), value, written.loosened)
     assert count > 40**keywords // 2
+
+
+def test_every_bounds(vocabulary: Any) -> None:
+    """llguidance admits no number beyond bounds that are not reported, and writes each one that fits somehow."""
+    import llguidance
+
+    near: list[Any] = [
+        0,
+        1,
+        -1,
+        10,
+        0.5,
+        0.25,
+        1.5,
+        -0.5,
+        -1.5,
+        9.5,
+        2**53 - 1,
+        -(2**63),
+        1e18,
+        0.1,
+    ]
+    signs, ends = ("", "-"), ("", ".0", ".1", ".25", ".2", ".26", ".3", ".5", ".50", ".49", ".75")
+    texts = [f"{sign}{n}{end}" for sign in signs for n in (0, 1, 2, 9, 10) for end in ends]
+    texts += [
+        str(2**53 - 1),
+        str(2**53),
+        str(-(2**63)),
+        str(-(2**63) - 1),
+        str(10**18),
+        "-99999999999",
+    ]
+    tokens = {text: ENCODING.encode(f"{text}<|return|>", allowed_special="all") for text in texts}
+    lower: list[Any] = [{}, *({key: n} for key in ("minimum", "exclusiveMinimum") for n in near)]
+    upper: list[Any] = [{}, *({key: n} for key in ("maximum", "exclusiveMaximum") for n in near)]
+    for kind, one, other in itertools.product(("number", "integer"), lower, upper):
+        schema = {"type": kind, **one, **other}
+        written = TurnGrammar(response_schema=schema, strict=[], prefill=BEGUN).write("lark")
+        engine = llguidance.LLMatcher(vocabulary, written.text)
+        error = engine.get_error()
+        assert not error or "nsatisfiable" in error, (schema, error)
+        for text in texts:
+            value = json.loads(text)
+            if (kind == "integer" and "." in text) or (value == 0 and "-" in text):
+                continue
+            engine.reset()
+            is_taken = not error and engine.try_consume_tokens(tokens[text]) == len(tokens[text])
+            fits = schema_worlds.fits(schema, value)
+            assert fits or written.loosened or not is_taken, (schema, text)
+            # Of equal texts it may take one only, which has as many places as the bound.
+            assert is_taken or not fits or "." in text, (schema, text, written.loosened)
 
 
 def check_bnf(schema: Any, values: Iterable[Any], needed: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 from collections import Counter
 from typing import Any, Literal
 
@@ -46,7 +47,7 @@ NONE: dict[str, Any] = {"type": "object", "additionalProperties": False}
         (both({"type": "integer", "multipleOf": 9}, {"multipleOf": 3}), ["0", "9"], ["3"]),
         (both({"type": "number", "minimum": 0.5}, {"minimum": 1.5}), ["1.5", "2"], ["1", "0.5"]),
         (both({"type": "number", "maximum": 0.5}, {"maximum": 1.5}), ["0.5", "-2"], ["1", "1.5"]),
-        (both({"type": "integer", "minimum": 2**70}, {"minimum": 5}), [str(2**70)], ["5", "6"]),
+        (both({"type": "integer", "minimum": 2**63}, {"minimum": 5}), [str(2**63)], ["5", str(2**63 - 1)]),
         (both({"items": {"type": "integer"}}, {"items": {"maximum": 3}}), ["[]", "[3,2]"], ["[4]", '["a"]']),
         (both({"enum": [1, 2, 3]}, {"const": 2}), ["2"], ["1", "3"]),
         (both({"const": 2}, {"enum": [1, 2, 3]}), ["2"], ["1", "3"]),
@@ -67,6 +68,14 @@ NONE: dict[str, Any] = {"type": "object", "additionalProperties": False}
         ({"enum": [1, 2, 3], "exclusiveMinimum": 1, "exclusiveMaximum": 3}, ["2"], ["1", "3"]),
         ({"type": "array", "additionalItems": False}, ["[]", "[1]"], ["1"]),
         ({"type": "number"}, ["1e5", "-0", "0.5E-3"], ["01", "1."]),
+        ({"type": "number", "exclusiveMaximum": 0}, ["-1", "-0.1"], ["0", "0.0", "1"]),
+        ({"type": "number", "exclusiveMaximum": 0, "minimum": -0.5}, ["-0.5", "-0.1"], ["0", "0.0", "-0.6"]),
+        ({"type": "number", "exclusiveMinimum": 0, "maximum": 0.5}, ["0.5", "0.1"], ["0", "0.0", "0.6"]),
+        ({"type": "number", "minimum": 0, "maximum": 0}, ["0", "0.0"], ["0.1", "-0.1"]),
+        ({"type": "integer", "maximum": 2**64 - 1}, [str(2**64 - 1)], [str(2**64)]),
+        ({"type": "integer", "minimum": -(2**63)}, [str(-(2**63))], [str(-(2**63) - 1)]),
+        ({"type": "number", "maximum": 2.0**64}, [str(2**64)], [str(2**64 + 1)]),
+        ({"type": "string", "pattern": "^\\p{L}$"}, ['"é"', '"ж"'], ['"1"']),
         ({"enum": [[], [1], {}, {"a": 1}], "maxItems": 0, "minProperties": 1}, ["[]", '{"a":1}'], ["[1]", "{}"]),
         ({"enum": [[], [1], {}, {"a": 1}], "minItems": 1, "maxProperties": 0}, ["[1]", "{}"], ["[]", '{"a":1}']),
         ({"enum": ["ab", "a", ""], "minLength": 1, "maxLength": 1}, ['"a"'], ['"ab"', '""']),
@@ -79,6 +88,29 @@ def test_what_is_held(schema: Any, good: list[str], bad: list[str]) -> None:
     written = TurnGrammar(response_schema=schema, prefill=BEGUN, json_space="compact").to_gbnf()
     grammar = gbnf.read(written)
     assert [text for text in good + bad if grammar.takes(text)] == good
+
+
+@pytest.mark.parametrize(
+    ("pattern", "good", "bad"),
+    [
+        ("^a\\d+$", "a12", "a12b"),
+        ("b", "abc", "ac"),
+        ("^a|c$", "ab", "ba"),
+        ("^[[\\w-]+$", "[a-", "a b"),
+        ("^\\/x\\-$", "/x-", "x-"),
+        ("^[^&&]$", "a", "&"),
+        ("^(?<y>\\d{2})$", "12", "1"),
+        ("^\\<\\S$", "<a", "< "),
+        *[(pattern, "", None) for pattern in ("(?=a)b", "a\\bb", "a^b", "(", "\\p{L}x{")],
+    ],
+)
+def test_patterns_of_javascript(pattern: str, good: str, bad: str | None) -> None:
+    """Found anywhere in a text; what no grammar can enforce is loosened."""
+    schema = {"type": "string", "enum": [good, bad or "?"], "pattern": pattern}
+    assert loosened(schema) == ([] if bad else ["pattern"])
+    written = TurnGrammar(response_schema=schema, strict=[], prefill=BEGUN).to_gbnf()
+    assert gbnf.read(written).takes(json.dumps(good))
+    assert gbnf.read(written).takes(json.dumps(bad or "?")) == (bad is None)
 
 
 @pytest.mark.parametrize(
@@ -97,7 +129,20 @@ def test_what_is_held(schema: Any, good: list[str], bad: list[str]) -> None:
         ({"type": "integer", "multipleOf": 2, "minimum": 2, "maximum": 1002}, ["multipleOf"]),
         ({"type": "integer", "multipleOf": 2, "minimum": 0}, []),
         ({"type": "integer", "multipleOf": 2, "minimum": 1}, ["multipleOf"]),
+        ({"type": "integer", "maximum": 2**64}, ["maximum"]),
+        ({"type": "integer", "exclusiveMinimum": -(2**64)}, ["exclusiveMinimum"]),
+        ({"minimum": 2**64 + 1}, ["minimum"]),
+        ({"type": "number", "maximum": 1e60}, []),
         ({"type": "string", "minLength": 2.5}, ["minLength"]),
+        ({"type": "string", "pattern": r"\\p{L}" * 300}, ["pattern"]),
+        ({"patternProperties": {f"^{n}-": {} for n in range(50)}}, []),
+        ({"patternProperties": {f"^{n}-": {} for n in range(51)}}, ["patternProperties"]),
+        (both({"enum": [*range(1024)]}, {"enum": [*range(1024)][::-1]}), []),
+        (both({"enum": [*range(1025)]}, {"enum": [*range(1024)][::-1]}), ["enum"]),
+        ({**NONE, "properties": {"a" * 300: {}}, "additionalProperties": {"type": "null"}}, []),
+        ({**NONE, "properties": {"a" * 301: {}}, "additionalProperties": {"type": "null"}}, ["additionalProperties"]),
+        ({"enum": ["a" * (2**18 - 13)]}, []),
+        ({"enum": ["a" * (2**18 - 12)]}, ["type"]),
         ({"type": "string", "pattern": "("}, ["pattern"]),
         ({"$ref": "#/$defs/a%2", "$defs": {"a%2": {"const": 1}}}, []),
         ({"$ref": "#/$defs/a%zz", "$defs": {"a": {"const": 1}}}, ["$ref"]),
@@ -141,6 +186,25 @@ def test_what_bnf_loosens(schema: Any, keywords: list[str]) -> None:
         ({"anyOf": [{"patternProperties": {"^a": {}, "^ab": {}}}]}, ["patternProperties"]),
         ({"items": {"patternProperties": {"a": {}, "b": {}}}}, ["patternProperties"]),
         ({"properties": {"a": {"$ref": "#/then"}}, "then": {"type": "integer"}}, ["$ref"]),
+        ({"type": "integer", "minimum": -(2**53), "maximum": 2**53}, []),
+        ({"type": "integer", "maximum": 2**63 - 1}, []),
+        ({"type": "integer", "minimum": -(2**63), "maximum": 2**63 - 2}, ["minimum", "maximum"]),
+        ({"type": "integer", "maximum": 1e15}, []),
+        ({"type": "number", "minimum": 123456789012345, "maximum": 0.1234567890123456}, ["maximum"]),
+        ({"type": "number", "minimum": 1e-9}, []),
+        ({"type": "number", "minimum": 1e-60}, ["minimum"]),
+        ({"type": "number", "exclusiveMinimum": 1, "maximum": 1.5}, ["exclusiveMinimum", "maximum"]),
+        ({"type": "number", "exclusiveMinimum": 1, "maximum": 2}, []),
+        ({"type": "number", "exclusiveMinimum": 1, "minimum": 1.5}, []),
+        ({"type": "number", "exclusiveMaximum": -1, "minimum": -1.5}, ["exclusiveMaximum", "minimum"]),
+        ({"type": "integer", "exclusiveMinimum": 1, "maximum": 2.5}, []),
+        ({"allOf": [{"exclusiveMinimum": 0}], "type": "number", "maximum": 0.5}, ["exclusiveMinimum", "maximum"]),
+        ({"$ref": "#/$defs/a", "maximum": 0.5, "$defs": {"a": {"type": "number", "exclusiveMinimum": 0}}}, ["maximum"]),
+        ({"items": {"exclusiveMinimum": 0}, "type": "number", "maximum": 0.5}, []),
+        ({"multipleOf": 99999}, []),
+        ({"multipleOf": 123456}, ["multipleOf"]),
+        ({"multipleOf": 1e-9}, []),
+        ({"multipleOf": 1e-10}, ["multipleOf"]),
         ({"properties": {"a": {"$ref": "#/$defs/a"}}, "$defs": {"a": {"type": "integer"}}}, []),
     ],
     ids=str,

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::fitting::LONG;
 use super::literals::count;
 use super::schema::SchemaWriter;
 use crate::path::Path;
@@ -53,6 +54,8 @@ impl SchemaWriter<'_> {
             let comma = if index == 0 { "" } else { "\",\" blanks " };
             rest = format!("{comma}{item} blanks {rest}");
             rest = if index >= needed { format!("({rest})?") } else { rest };
+            // Nothing is written again for each item, and no engine's reader is nested too deeply.
+            rest = if rest.len() > LONG { self.rules.made(&rest) } else { rest };
         }
         Some(format!("\"[\" blanks {rest} \"]\""))
     }

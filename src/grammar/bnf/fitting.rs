@@ -13,7 +13,7 @@ use regex_syntax::hir::ClassUnicode;
 use super::literals::literal;
 use super::pattern::class_of;
 use super::rules::BnfRules;
-use crate::grammar::input::escaped;
+use crate::grammar::input::{MOST_TEXT, escaped};
 use crate::text_grammar::{Expr, TextRules, has, is_wide, letters};
 
 /// The quote that ends a text.
@@ -21,6 +21,9 @@ pub(super) const QUOTE: &str = r#""\"""#;
 
 /// The most rules of one expression.
 const MOST_RULES: usize = 3000;
+
+/// What is longer has a rule, so that nothing is written again for each part of a long row.
+pub(super) const LONG: usize = 1000;
 
 /// The time that xgrammar takes for a rule of nearly all characters, in milliseconds.
 pub(super) const WIDE: usize = 37;
@@ -108,10 +111,11 @@ impl Texts<'_> {
                     behind.push(is_behind);
                     is_behind = is_behind && self.is_nullable(part) || self.ends_open(part);
                 }
-                let parts = parts.iter().zip(behind).rev();
-                parts
-                    .into_iter()
-                    .try_fold(next, |next, (part, is_behind)| self.rest(part, next, is_behind))
+                let mut parts = parts.iter().zip(behind).rev();
+                parts.try_fold(next, |next, (part, is_behind)| {
+                    let next = if next.after.len() > LONG { self.named(next) } else { next };
+                    self.rest(part, next, is_behind)
+                })
             }
             Expr::Choice(options) => {
                 let next = self.named(next);
@@ -180,7 +184,9 @@ impl Texts<'_> {
         is_behind: bool,
     ) -> Result<Rest, String> {
         let (one, least) = if self.is_nullable(one) {
-            (&one.without_empty(&|rule| self.nullable[rule]), 0)
+            let of_rule = |rule: usize| self.nullable[rule];
+            let one = one.without_empty(&of_rule, &mut MOST_TEXT.clone());
+            (&one.ok_or("too large")?, 0)
         } else {
             (one, least)
         };

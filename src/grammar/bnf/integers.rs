@@ -1,7 +1,7 @@
 //! Whole numbers between two bounds, digit by digit, and multiples of a number.
 
-use super::decimal::Decimal;
 use super::rules::BnfRules;
+use crate::grammar::schemas::decimal::Decimal;
 
 /// The most multiples that are listed one by one.
 const MOST_LISTED: i128 = 500;

@@ -7,6 +7,9 @@ use super::fitting::WIDE;
 use super::literals::literal;
 use super::rules::BnfRules;
 
+/// The longest name that others are told from: rules are nested by its characters.
+const MOST_LENGTH: usize = 300;
+
 /// The names that are left out, by their characters.
 #[derive(Default)]
 struct KeyNames {
@@ -21,6 +24,9 @@ struct KeyNames {
 ///
 /// More names than this take too much room: after each beginning of one, all characters but some may follow.
 pub(super) fn write(rules: &mut BnfRules, names: &[String]) -> Result<String, String> {
+    if names.iter().any(|name| name.len() > MOST_LENGTH) {
+        return Err(format!("too large: a name has more than {MOST_LENGTH} bytes"));
+    }
     let beginnings: HashSet<&str> = names
         .iter()
         .flat_map(|name| name.char_indices().map(|(at, char)| &name[..at + char.len_utf8()]))

@@ -2,8 +2,9 @@
 
 use serde_json::{Map, Number, Value};
 
-use super::decimal::{Bound, Bounds, Decimal};
-use crate::grammar::schemas::{kind_of, names};
+use crate::grammar::schemas::decimal::{Bound, Bounds, Decimal};
+use crate::grammar::schemas::kind_of;
+use crate::grammar::schemas::names::Patterns;
 
 /// A text as both dialects quote it.
 pub(super) fn literal(text: &str) -> String {
@@ -28,14 +29,14 @@ pub(super) fn json_literal(value: &Value) -> String {
 }
 
 /// Whether what a schema says of texts, numbers and counts admits a value that it lists.
-pub(super) fn admits(members: &Map<String, Value>, value: &Value) -> bool {
+pub(super) fn admits(members: &Map<String, Value>, patterns: &mut Patterns, value: &Value) -> bool {
     let is_kind = members.get("type").is_none_or(|kind| match kind {
         Value::Array(kinds) => kinds.iter().any(|kind| is_of(value, kind)),
         kind => is_of(value, kind),
     });
     is_kind
         && match value {
-            Value::String(text) => admits_text(members, text),
+            Value::String(text) => admits_text(members, patterns, text),
             Value::Number(number) => admits_number(members, number),
             Value::Array(items) => admits_count(members, ["minItems", "maxItems"], items.len()),
             Value::Object(named) => {
@@ -50,12 +51,12 @@ fn admits_count(members: &Map<String, Value>, [least, most]: [&str; 2], found: u
         && count(members, most).is_none_or(|most| found <= most)
 }
 
-fn admits_text(members: &Map<String, Value>, text: &str) -> bool {
+fn admits_text(members: &Map<String, Value>, patterns: &mut Patterns, text: &str) -> bool {
     let length = text.chars().count();
     let pattern = members.get("pattern").and_then(Value::as_str);
     count(members, "minLength").is_none_or(|least| length >= least)
         && count(members, "maxLength").is_none_or(|most| length <= most)
-        && pattern.is_none_or(|pattern| names::fits(pattern, text))
+        && pattern.is_none_or(|pattern| patterns.fits(pattern, text))
 }
 
 fn admits_number(members: &Map<String, Value>, number: &Number) -> bool {

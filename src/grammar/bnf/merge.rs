@@ -2,11 +2,15 @@
 
 use serde_json::{Map, Value, json};
 
-use super::decimal::Decimal;
 use super::literals::list;
 use super::schema::{Followed, Gathered, SchemaWriter};
-use crate::grammar::schemas::{is_of_kind, names, target};
+use crate::grammar::schemas::decimal::Decimal;
+use crate::grammar::schemas::names::Patterns;
+use crate::grammar::schemas::{TYPES, is_of_kind, target};
 use crate::path::Path;
+
+/// The most pairs of listed values that are compared.
+const MOST_COMPARED: usize = 1 << 20;
 
 /// The most ways in which several `anyOf` are combined.
 const MOST_WAYS: usize = 64;
@@ -74,7 +78,7 @@ impl SchemaWriter<'_> {
         if into.is_empty() {
             return into.clone_from(&other);
         }
-        merge_members(into, &mut other);
+        merge_members(into, &mut other, &mut self.rules.patterns);
         merge_items(into, &mut other);
         for (key, value) in other {
             let Some(own) = into.get(&key).cloned() else {
@@ -91,11 +95,16 @@ impl SchemaWriter<'_> {
                     into.insert("enum".to_owned(), json!([]));
                     continue;
                 }
-                "enum" => list(&own).into_iter().filter(|one| list(&value).contains(one)).collect(),
-                "required" => {
-                    let more = list(&value).into_iter().filter(|name| !list(&own).contains(name));
-                    list(&own).into_iter().chain(more).collect()
+                "enum" => {
+                    let (own, value) = (list(&own), list(&value));
+                    if own.len().saturating_mul(value.len()) > MOST_COMPARED {
+                        self.rules.report.loosen(path, "enum", "too large for a grammar");
+                        own.into()
+                    } else {
+                        own.into_iter().filter(|one| value.contains(one)).collect()
+                    }
                 }
+                "required" => list(&own).into_iter().chain(list(&value)).collect(),
                 "multipleOf" => self.shared_multiple(&own, &value, path),
                 "pattern" => {
                     let reason = "no grammar can enforce two patterns of one text";
@@ -131,7 +140,11 @@ fn both(one: &Value, other: &Value) -> Value {
 }
 
 /// The members of an object; what one schema does not name, its additional schema is for.
-fn merge_members(into: &mut Map<String, Value>, other: &mut Map<String, Value>) {
+fn merge_members(
+    into: &mut Map<String, Value>,
+    other: &mut Map<String, Value>,
+    patterns: &mut Patterns,
+) {
     const KEYS: [&str; 2] = ["properties", "patternProperties"];
     let rest = [into.get("additionalProperties").cloned(), other.remove("additionalProperties")];
     let own = KEYS.map(|key| members_of(into.get(key)));
@@ -139,12 +152,13 @@ fn merge_members(into: &mut Map<String, Value>, other: &mut Map<String, Value>) 
     for (at, key) in KEYS.iter().enumerate() {
         let mut merged = own[at].clone();
         for (name, schema) in &mut merged {
-            let with =
-                others[at].get(name).or_else(|| unnamed(&others, rest[1].as_ref(), at, name));
+            let with = others[at]
+                .get(name)
+                .or_else(|| unnamed(&others, rest[1].as_ref(), at, name, patterns));
             *schema = with.map_or_else(|| schema.clone(), |with| both(schema, with));
         }
         for (name, schema) in others[at].iter().filter(|(name, _)| !own[at].contains_key(*name)) {
-            let with = unnamed(&own, rest[0].as_ref(), at, name);
+            let with = unnamed(&own, rest[0].as_ref(), at, name, patterns);
             merged.insert(
                 name.clone(),
                 with.map_or_else(|| schema.clone(), |with| both(schema, with)),
@@ -170,19 +184,21 @@ fn members_of(value: Option<&Value>) -> Map<String, Value> {
 /// What a schema says of a member that it does not name, or of those of a pattern. Where a pattern fits a name, the writer
 /// of objects adds that; it reports a pattern of other names, too.
 fn unnamed<'r>(
-    [named, patterns]: &[Map<String, Value>; 2],
+    [named, of_patterns]: &[Map<String, Value>; 2],
     rest: Option<&'r Value>,
     at: usize,
     name: &str,
+    patterns: &mut Patterns,
 ) -> Option<&'r Value> {
-    let has_pattern = patterns.keys().any(|pattern| names::fits(pattern, name));
-    let is_of_named = at == 1 && named.keys().any(|of| names::fits(name, of));
+    let has_pattern = of_patterns.keys().any(|pattern| patterns.fits(pattern, name));
+    let is_of_named = at == 1 && named.keys().any(|of| patterns.fits(name, of));
     rest.filter(|_| !has_pattern && !is_of_named)
 }
 
 fn merge_items(into: &mut Map<String, Value>, other: &mut Map<String, Value>) {
-    let (own, others) =
-        (list_of(into.get("prefixItems")), list_of(other.remove("prefixItems").as_ref()));
+    let list_of = |value: Option<Value>| value.as_ref().map(list).unwrap_or_default();
+    let own = list_of(into.get("prefixItems").cloned());
+    let others = list_of(other.remove("prefixItems"));
     let rest = [into.get("items").cloned(), other.remove("items")];
     let [one, two] = [&rest[0], &rest[1]].map(|rest| rest.clone().unwrap_or(Value::Bool(true)));
     let longer = own.len().max(others.len());
@@ -197,25 +213,11 @@ fn merge_items(into: &mut Map<String, Value>, other: &mut Map<String, Value>) {
     }
 }
 
-fn list_of(value: Option<&Value>) -> Vec<Value> {
-    value.map(list).unwrap_or_default()
-}
-
 fn shared_kinds(one: &Value, other: &Value) -> Value {
-    let all = |kinds: &Value| if kinds.is_array() { list(kinds) } else { vec![kinds.clone()] };
-    let (some, others) = (all(one), all(other));
-    let mut shared: Vec<Value> = Vec::new();
-    for kind in some.iter().chain(&others) {
-        let is_in = |kinds: &[Value]| {
-            let kinds = Value::Array(kinds.to_vec());
-            is_of_kind(&kinds, kind.as_str().unwrap_or_default())
-                || kind == "integer" && is_of_kind(&kinds, "number")
-        };
-        if is_in(&some) && is_in(&others) && !shared.contains(kind) {
-            shared.push(kind.clone());
-        }
-    }
-    Value::Array(shared)
+    let admits = |kinds: &Value, kind: &str| {
+        is_of_kind(kinds, kind) || kind == "integer" && is_of_kind(kinds, "number")
+    };
+    TYPES.into_iter().filter(|kind| admits(one, kind) && admits(other, kind)).collect()
 }
 
 /// Whether a bound or a count admits less than another.

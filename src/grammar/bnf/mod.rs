@@ -8,7 +8,6 @@
 //! Equal schemas share a rule.
 
 mod array;
-mod decimal;
 mod fitting;
 mod input;
 mod integers;

@@ -1,21 +1,18 @@
 //! Numbers between two bounds, written without an exponent: digits of a whole, and digits of a fraction.
 
-use super::decimal::{Bound, Bounds, Decimal};
 use super::integers::{digits, sizes};
+use crate::grammar::schemas::decimal::{Bound, Bounds, Decimal};
 
 /// How many digits a fraction may have; `None` of any number.
 type Places = Option<usize>;
 
 /// The numbers within bounds, which are of as many places; `None` if there are none.
 pub(super) fn between(bounds: &Bounds, places: Places) -> Option<String> {
-    let is_empty = bounds.least.as_ref().zip(bounds.most.as_ref()).is_some_and(|(least, most)| {
-        least.0 > most.0 || (least.0 == most.0 && (least.1 || most.1))
-    });
-    if is_empty {
-        return None;
-    }
     let mut options = Vec::new();
     let size = |(number, is_excluded): &Bound| (number.size(), *is_excluded);
+    let is_some = |nearest: &Bound, farthest: Option<&Bound>| {
+        farthest.is_none_or(|farthest| nearest.0 < farthest.0 || nearest == farthest && !nearest.1)
+    };
     if bounds.least.as_ref().is_none_or(|(least, _)| least.is_negative) {
         let nearest = bounds.most.as_ref().filter(|(most, _)| most.is_negative).map(size);
         let farthest = bounds.least.as_ref().map(size);
@@ -24,15 +21,19 @@ pub(super) fn between(bounds: &Bounds, places: Places) -> Option<String> {
             Some(places) => (Decimal::digit("1").unshifted(places), false),
         };
         let nearest = nearest.unwrap_or_else(from_zero);
-        let sizes = sizes_between(&nearest, farthest.as_ref(), places);
-        options.push(format!("\"-\" ({sizes})"));
+        if is_some(&nearest, farthest.as_ref()) {
+            let sizes = sizes_between(&nearest, farthest.as_ref(), places);
+            options.push(format!("\"-\" ({sizes})"));
+        }
     }
     if bounds.most.as_ref().is_none_or(|(most, _)| !most.is_negative) {
         let nearest = bounds.least.clone().filter(|(least, _)| !least.is_negative);
         let nearest = nearest.unwrap_or((Decimal::digit("0"), false));
-        options.push(sizes_between(&nearest, bounds.most.as_ref(), places));
+        if is_some(&nearest, bounds.most.as_ref()) {
+            options.push(sizes_between(&nearest, bounds.most.as_ref(), places));
+        }
     }
-    Some(options.join(" | "))
+    (!options.is_empty()).then(|| options.join(" | "))
 }
 
 /// Numbers without a sign.

@@ -1,5 +1,7 @@
 //! Objects: the members that a schema names, in its order, and then others.
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value, json};
 
 use super::fitting::{QUOTE, fitting};
@@ -77,33 +79,27 @@ impl SchemaWriter<'_> {
         path: &Path,
     ) -> Option<Vec<(String, bool)>> {
         let mut pairs = Vec::new();
-        let of_patterns = |name: &str| -> Vec<&Value> {
-            let fits = patterns.iter().filter(|(pattern, _)| names::fits(pattern, name));
-            fits.map(|(_, schema)| schema).collect()
-        };
-        for (name, schema) in named {
-            let is_needed = needed.contains(&name.as_str());
-            let inner = path.clone().then("properties").then(name.clone());
-            let also = of_patterns(name);
-            let written = if also.is_empty() {
-                self.value(schema, &inner)
-            } else {
-                let all: Vec<&Value> = also.into_iter().chain([schema]).collect();
-                self.value(&json!({"allOf": all}), &inner)
+        let is_needed: HashSet<&str> = needed.iter().copied().collect();
+        let others = needed.iter().copied().filter(|name| !named.contains_key(*name));
+        for name in named.keys().map(String::as_str).chain(others) {
+            let mut all: Vec<&Value> = Vec::new();
+            for (pattern, schema) in patterns {
+                if self.rules.patterns.fits(pattern, name) {
+                    all.push(schema);
+                }
+            }
+            all.extend(named.get(name));
+            let inner = path.clone().then("properties").then(name.to_owned());
+            let value = match all[..] {
+                [] => rest.map(str::to_owned),
+                [one] => self.value(one, &inner),
+                _ => self.value(&json!({"allOf": all}), &inner),
             };
-            match written {
-                Some(value) => pairs.push((pair(name, &value), is_needed)),
-                None if is_needed => return None,
+            match value {
+                Some(value) => pairs.push((pair(name, &value), is_needed.contains(name))),
+                None if is_needed.contains(name) => return None,
                 None => {}
             }
-        }
-        for name in needed.iter().filter(|name| !named.contains_key(**name)) {
-            let also = of_patterns(name);
-            let value = match (also.is_empty(), rest) {
-                (false, _) => self.value(&json!({"allOf": also}), path)?,
-                (true, rest) => rest?.to_owned(),
-            };
-            pairs.push((pair(name, &value), true));
         }
         Some(pairs)
     }
@@ -163,7 +159,7 @@ impl SchemaWriter<'_> {
         if has_rest {
             return Err(BESIDE_OTHERS.to_owned());
         }
-        if named.keys().any(|name| names::fits(pattern, name)) {
+        if named.keys().any(|name| self.rules.patterns.fits(pattern, name)) {
             return Err("fits a name among the properties".to_owned());
         }
         let hir = ecma::whole(pattern)?;
@@ -180,10 +176,10 @@ impl SchemaWriter<'_> {
             }
             None => ("\"\"".to_owned(), "\"\"".to_owned()),
         };
+        let first_needed = pairs.iter().position(|(_, is_needed)| *is_needed);
         for (index, (pair, is_needed)) in pairs.iter().enumerate().rev() {
             let rest = self.rules.made(&behind);
-            let is_first_possible = pairs[..index].iter().all(|(_, is_needed)| !is_needed);
-            if is_first_possible {
+            if first_needed.is_none_or(|first_needed| index <= first_needed) {
                 let skipped = if *is_needed { String::new() } else { format!(" | {first}") };
                 let written = format!("{pair} {rest}{skipped}");
                 first = self.rules.made(&written);

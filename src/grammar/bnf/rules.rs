@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
+use crate::grammar::input::MOST_TEXT;
 use crate::grammar::schemas::Report;
+use crate::grammar::schemas::names::Patterns;
 
 /// The letters with which names of special tokens begin: call, channel, constrain, end, endofprompt, endoftext, message,
 /// reserved, return, start, startoftext.
@@ -54,6 +56,11 @@ const MOST_REPEATED: usize = 2000;
 /// The most often xgrammar repeats a part, as it counts; rules repeat items and members only.
 const MOST_OF_XGRAMMAR: usize = 1_000_000;
 
+/// The most rules of all schemas, their most bytes, and the most of the schemas, each with all that it is combined with.
+const MOST_RULES: usize = 100_000;
+const MOST_OF_SCHEMAS: usize = 1 << 22;
+const MOST_READ: usize = 1 << 25;
+
 /// An engine that reads the rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Engine {
@@ -71,13 +78,16 @@ pub(super) struct BnfRules {
     pub(super) of_schemas: HashMap<String, Option<String>>,
     /// How many characters have to follow, and at most may -> the rule of a text's rest.
     pub(super) of_texts: HashMap<(usize, Option<usize>), String>,
+    pub(super) patterns: Patterns,
     /// How many schemas have been written, each with references of its own.
     pub(super) roots: usize,
+    /// How many bytes the schemas had that were written, each with all that it is combined with.
+    pub(super) read: usize,
     /// What no rule can enforce.
     pub(super) report: Report,
     made: usize,
-    /// How many rules there were before what is being attempted.
-    attempted: usize,
+    /// How many rules, and bytes of them, there were before what is being attempted.
+    attempted: (usize, usize),
     /// Of [`MILLISECONDS`].
     spent: usize,
     most_blanks: Option<usize>,
@@ -92,10 +102,12 @@ impl BnfRules {
             of_json: Vec::new(),
             of_schemas: HashMap::new(),
             of_texts: HashMap::new(),
+            patterns: Patterns::default(),
             roots: 0,
+            read: 0,
             report: Report::default(),
             made: 0,
-            attempted: 0,
+            attempted: (0, 0),
             spent: 0,
             most_blanks,
         }
@@ -141,7 +153,7 @@ impl BnfRules {
         write: impl FnOnce(&mut Self) -> Result<T, String>,
     ) -> Result<T, String> {
         let before = (self.text.len(), self.of_json.len(), self.spent);
-        self.attempted = self.made;
+        self.attempted = (self.made, self.text.len());
         let written = write(self);
         if written.is_err() {
             self.text.truncate(before.0);
@@ -153,10 +165,13 @@ impl BnfRules {
 
     /// # Errors
     ///
-    /// What is being attempted has more rules.
+    /// What is being attempted has more rules, or too long ones.
     pub(super) fn has_room(&self, most: usize) -> Result<(), String> {
-        if self.made - self.attempted > most {
+        if self.made - self.attempted.0 > most {
             return Err(format!("more than {most} rules"));
+        }
+        if self.text.len() - self.attempted.1 > MOST_TEXT {
+            return Err(format!("too large: more than {MOST_TEXT} bytes"));
         }
         Ok(())
     }
@@ -179,9 +194,9 @@ impl BnfRules {
         name
     }
 
-    /// How many rules have been made for schemas.
-    pub(super) fn count(&self) -> usize {
-        self.made
+    /// Whether there is no room for more schemas.
+    pub(super) fn is_full(&self) -> bool {
+        self.made > MOST_RULES || self.read > MOST_READ || self.text.len() > MOST_OF_SCHEMAS
     }
 
     /// The rules, and what they do not hold.

@@ -3,24 +3,19 @@
 //! Members are in the order in which the schema has them, and then others where it has `additionalProperties`; a
 //! schema that names some and does not have it admits only these. `format` is no assertion in JSON Schema, and none here.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
-use super::decimal::Bounds;
 use super::literals::{admits, json_literal, list};
 use super::rules::BnfRules;
 use super::{integers, numbers};
-use crate::grammar::schemas::clean;
+use crate::grammar::schemas::decimal::Bounds;
+use crate::grammar::schemas::{TYPES, clean};
 use crate::path::Path;
-
-const TYPES: [&str; 6] = ["object", "array", "string", "number", "boolean", "null"];
 
 /// How deeply schemas may be put together from others.
 const MOST_LEVELS: usize = 150;
-
-/// The most rules of all schemas.
-const MOST_RULES: usize = 100_000;
 
 /// Adds the rules of a schema, and returns the expression of its values.
 pub(super) fn write(rules: &mut BnfRules, schema: &Value, path: &Path, is_object: bool) -> String {
@@ -69,15 +64,16 @@ impl SchemaWriter<'_> {
             Value::Bool(false) => return None,
             _ => return Some(self.rules.json("value").to_owned()),
         }
+        if self.level >= MOST_LEVELS || self.rules.is_full() {
+            self.rules.report.loosen(path, "$ref", "too large for a grammar");
+            return Some(self.rules.json("value").to_owned());
+        }
         let text = schema.to_string();
+        self.rules.read += text.len();
         let has_reference = text.contains("\"$ref\"");
         let key = if has_reference { format!("{}:{text}", self.rules.roots) } else { text };
         if let Some(name) = self.rules.of_schemas.get(&key) {
             return name.clone();
-        }
-        if self.level >= MOST_LEVELS || self.rules.count() > MOST_RULES {
-            self.rules.report.loosen(path, "$ref", "too large for a grammar");
-            return Some(self.rules.json("value").to_owned());
         }
         // Before its rule is written: a reference in it may lead to itself.
         let name = self.rules.name();
@@ -107,7 +103,7 @@ impl SchemaWriter<'_> {
             let path = path.clone().then(keyword);
             let written = all.iter().enumerate().filter_map(|(index, one)| {
                 let path = path.clone().then(index);
-                match &base {
+                match base.as_ref().filter(|_| !self.rules.is_full()) {
                     None => self.value(one, &path),
                     Some(base) => self.value(&serde_json::json!({"allOf": [base, one]}), &path),
                 }
@@ -153,7 +149,9 @@ impl SchemaWriter<'_> {
                 self.rules.report.loosen(path, keyword, reason);
             }
         }
-        let admitted = all.iter().filter(|value| admits(members, value)).map(json_literal);
+        let patterns = &mut self.rules.patterns;
+        let admitted =
+            all.iter().filter(|value| admits(members, patterns, value)).map(json_literal);
         joined(&admitted.collect::<Vec<_>>())
     }
 
@@ -239,32 +237,10 @@ fn places_of(multiple: &Value) -> Option<usize> {
     (digits.trim_start_matches('0') == "1").then_some(digits.len())
 }
 
-/// The names of the members that have to be there.
+/// The names of the members that have to be there, each once.
 pub(super) fn required(members: &Map<String, Value>) -> Vec<&str> {
     let all = members.get("required").and_then(Value::as_array);
-    all.into_iter().flatten().filter_map(Value::as_str).collect()
-}
-
-#[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-    use crate::grammar::bnf::rules::Engine;
-
-    /// A schema that grows with each reference ends where all rules together are too many.
-    #[test]
-    fn schemas_share_the_room_for_rules() {
-        for (made, is_held) in
-            [(0, true), (MOST_RULES, true), (MOST_RULES + 1, false), (MOST_RULES + 2, false)]
-        {
-            let mut rules = BnfRules::new(Engine::LlamaCpp, None);
-            (0..made).for_each(|_| drop(rules.name()));
-            write(&mut rules, &json!({"type": "null"}), &Path::default(), false);
-            let (_, report) = rules.into_parts();
-            let loosened = report.finish(Some(&[])).unwrap();
-            assert_eq!(loosened.is_empty(), is_held, "{made} {loosened:?}");
-        }
-    }
+    let mut seen = HashSet::new();
+    let all = all.into_iter().flatten().filter_map(Value::as_str);
+    all.filter(|name| seen.insert(*name)).collect()
 }

@@ -1,34 +1,18 @@
 //! A schema as clients write it -> a clean one.
 
-use serde_json::{Map, Number, Value, json};
+use serde_json::{Map, Number, Value};
 
-use super::{Report, disjoint, ecma, names, target};
+use super::{Report, TYPES, disjoint, ecma, is_of_kind, names, target};
 use crate::path::Path;
 
-/// Assertions that no form of a grammar can enforce, each with a value that says nothing.
-const UNHELD: [(&str, Nothing); 11] = [
-    ("$dynamicRef", Nothing::Never),
-    ("$recursiveRef", Nothing::Never),
-    ("contains", Nothing::Never),
-    ("dependencies", Nothing::Empty),
-    ("dependentRequired", Nothing::Empty),
-    ("dependentSchemas", Nothing::Empty),
-    ("if", Nothing::Never),
-    ("not", Nothing::Is(false)),
-    ("unevaluatedItems", Nothing::Is(true)),
-    ("unevaluatedProperties", Nothing::Is(true)),
-    ("uniqueItems", Nothing::Is(false)),
-];
+/// The keywords that say something.
+const KEYWORDS: &str = "$defs $ref additionalItems additionalProperties allOf anyOf const definitions enum \
+    exclusiveMaximum exclusiveMinimum format items maxItems maxLength maxProperties maximum minItems minLength \
+    minProperties minimum multipleOf oneOf pattern patternProperties prefixItems properties propertyNames required type";
 
-/// The value with which a keyword says nothing.
-#[derive(Clone, Copy)]
-enum Nothing {
-    Never,
-    Empty,
-    Is(bool),
-}
-
-const TYPES: [&str; 7] = ["object", "array", "string", "number", "integer", "boolean", "null"];
+/// Those that no form of a grammar can enforce.
+const UNHELD: &str = "$dynamicRef $recursiveRef contains dependencies dependentRequired dependentSchemas if not \
+    unevaluatedItems unevaluatedProperties uniqueItems";
 
 /// Keywords under which schemas apply to the same value, of which `unevaluatedProperties` would have to know.
 const APPLIED: [&str; 5] = ["$ref", "allOf", "anyOf", "oneOf", "if"];
@@ -37,11 +21,19 @@ const APPLIED: [&str; 5] = ["$ref", "allOf", "anyOf", "oneOf", "if"];
 const FORMATS: [&str; 10] =
     ["date", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "time", "uri", "uuid"];
 
+/// The most patterns of names: each is compared with all names.
+const MOST_PATTERNS: usize = 50;
+
 pub(super) struct Cleaner<'c> {
     /// Where references lead.
     pub(super) root: &'c Value,
     pub(super) report: &'c mut Report,
+    /// How many patterns of names were read.
+    pub(super) patterns: usize,
 }
+
+/// A keyword and its value as the clean schema has them, if they say anything; or why they are not enforced.
+type Cleaned = Result<Option<(&'static str, Value)>, String>;
 
 impl Cleaner<'_> {
     pub(super) fn schema(&mut self, schema: &Value, path: &Path) -> Value {
@@ -55,7 +47,13 @@ impl Cleaner<'_> {
         };
         let mut clean = Map::new();
         for (key, value) in members {
-            self.keyword(&mut clean, members, (key, value), path);
+            let mut keywords = KEYWORDS.split(' ').chain(UNHELD.split(' '));
+            let Some(keyword) = keywords.find(|keyword| keyword == key) else { continue };
+            match self.keyword(members, keyword, value, path) {
+                Ok(Some((keyword, value))) => _ = clean.insert(keyword.to_owned(), value),
+                Ok(None) => {}
+                Err(reason) => self.report.loosen(path, keyword, reason),
+            }
         }
         names::hold(&mut clean, members, path, self.report);
         Value::Object(clean)
@@ -63,245 +61,174 @@ impl Cleaner<'_> {
 
     fn keyword(
         &mut self,
-        clean: &mut Map<String, Value>,
         members: &Map<String, Value>,
-        (key, value): (&str, &Value),
+        keyword: &'static str,
+        value: &Value,
         path: &Path,
-    ) {
-        if let Some(&(keyword, nothing)) = UNHELD.iter().find(|(keyword, _)| *keyword == key) {
-            return self.unheld(clean, members, (keyword, nothing, value), path);
-        }
-        let made = match key {
-            "properties" | "$defs" | "definitions" => self.named(value, path, key),
-            "patternProperties" => self.patterns(value, path),
-            "items" if value.is_array() => return self.tuple(clean, value, "items", path),
-            "prefixItems" => return self.tuple(clean, value, "prefixItems", path),
-            "items" | "additionalProperties" | "propertyNames" => {
-                Some(self.schema(value, &path.clone().then(key)))
+    ) -> Cleaned {
+        let inner = path.clone().then(keyword);
+        let held = |value: Value| Ok(Some((keyword, value)));
+        let checked = |is_right: bool, reason: &str| {
+            if is_right { Ok(Some((keyword, value.clone()))) } else { Err(reason.to_owned()) }
+        };
+        match keyword {
+            "properties" | "$defs" | "definitions" => {
+                let all = value.as_object().ok_or("not an object of schemas")?;
+                let clean = all.iter().map(|(name, one)| {
+                    (name.clone(), self.schema(one, &inner.clone().then(name.clone())))
+                });
+                held(clean.collect())
             }
-            "additionalItems" if members.get("items").is_some_and(Value::is_array) => {
-                let rest = self.schema(value, &path.clone().then(key));
-                clean.insert("items".to_owned(), rest);
-                return;
+            "patternProperties" => held(self.patterns(value, path, &inner)?),
+            "items" if value.is_array() => self.tuple(value, &inner),
+            "prefixItems" => self.tuple(value, &inner),
+            "items" | "additionalProperties" | "propertyNames" => held(self.schema(value, &inner)),
+            "additionalItems" => Ok(members
+                .get("items")
+                .filter(|items| items.is_array())
+                .map(|_| ("items", self.schema(value, &inner)))),
+            "anyOf" | "allOf" => held(self.list(value, &inner)?.into()),
+            "oneOf" => {
+                // `anyOf`, where no value fits two; two of them are enforced by `allOf`.
+                let made = self.list(value, &inner)?;
+                if let Some(reason) = disjoint::overlap(self.root, &made) {
+                    self.report.loosen(path, "oneOf", reason);
+                }
+                held(made.into())
             }
-            "anyOf" | "allOf" => {
-                self.list(value, path, if key == "anyOf" { "anyOf" } else { "allOf" })
+            "type" => kinds(value).map(|kinds| Some((keyword, kinds))),
+            "enum" => checked(value.is_array(), "not a list of values"),
+            "const" => held(value.clone()),
+            "pattern" => {
+                ecma::whole(value.as_str().ok_or("not a text")?)?;
+                held(value.clone())
             }
-            "oneOf" => return self.one_of(clean, value, path),
-            "type" => self.kinds(value, path),
-            "enum" => self.checked(value, value.is_array(), "enum", "not a list of values", path),
-            "const" => Some(value.clone()),
-            "pattern" => self.pattern(value, path),
-            "format" => value.as_str().filter(|name| FORMATS.contains(name)).map(Value::from),
+            "format" => Ok(value
+                .as_str()
+                .filter(|name| FORMATS.contains(name))
+                .map(|name| (keyword, name.into()))),
             "required" => {
                 let is_names = value.as_array().is_some_and(|all| all.iter().all(Value::is_string));
-                self.checked(value, is_names, "required", "not a list of names", path)
+                checked(is_names, "not a list of names")
             }
-            "$ref" => self.reference(value, path),
-            _ => return self.number(clean, members, (key, value), path),
-        };
-        if let Some(made) = made {
-            clean.insert(key.to_owned(), made);
+            "$ref" => match value.as_str().and_then(|reference| target(self.root, reference)) {
+                Some(Value::Object(_) | Value::Bool(_)) => held(value.clone()),
+                Some(_) => Err(format!("{value} leads to something that is not a schema")),
+                None => Err(format!("{value} leads to nothing in the schema")),
+            },
+            "minimum" => bound(members, keyword, "exclusiveMinimum", value),
+            "maximum" => bound(members, keyword, "exclusiveMaximum", value),
+            // The oldest drafts say with it how the other bound is meant.
+            "exclusiveMinimum" | "exclusiveMaximum" if value.is_boolean() => Ok(None),
+            "exclusiveMinimum" | "exclusiveMaximum" => bound(members, keyword, keyword, value),
+            "multipleOf" => {
+                let is_right = value.as_f64().is_some_and(|number| number > 0.0);
+                checked(is_right, "not a number above zero")
+            }
+            "minLength" | "maxLength" | "minItems" | "maxItems" | "minProperties"
+            | "maxProperties" => {
+                let count = whole(value).ok_or("not a number of characters, items or members")?;
+                held(count.into())
+            }
+            _ => self.unheld(members, keyword, value, path),
         }
     }
 
     /// An assertion that is not enforced, unless its value says nothing.
     fn unheld(
         &mut self,
-        clean: &mut Map<String, Value>,
         members: &Map<String, Value>,
-        (keyword, nothing, value): (&'static str, Nothing, &Value),
+        keyword: &'static str,
+        value: &Value,
         path: &Path,
-    ) {
-        let is_alone = APPLIED.iter().all(|key| !members.contains_key(*key));
-        let says_nothing = match nothing {
-            Nothing::Never => false,
-            Nothing::Empty => value.as_object().is_some_and(Map::is_empty),
-            Nothing::Is(flag) => value.as_bool() == Some(flag),
+    ) -> Cleaned {
+        let says_nothing = match keyword {
+            "dependencies" | "dependentRequired" | "dependentSchemas" => {
+                value.as_object().is_some_and(Map::is_empty)
+            }
+            "not" | "uniqueItems" => *value == Value::Bool(false),
+            "unevaluatedItems" | "unevaluatedProperties" => *value == Value::Bool(true),
+            _ => false,
         };
         if says_nothing {
-            return;
+            return Ok(None);
         }
-        if keyword == "unevaluatedProperties" && is_alone {
-            // Nothing else evaluates members, so these are the additional ones.
-            if !members.contains_key("additionalProperties") {
-                let rest = self.schema(value, &path.clone().then(keyword));
-                clean.insert("additionalProperties".to_owned(), rest);
-            }
-            return;
+        let is_alone = APPLIED.iter().all(|key| !members.contains_key(*key));
+        if keyword != "unevaluatedProperties" || !is_alone {
+            return Err("no grammar can enforce this keyword".to_owned());
         }
-        self.report.loosen(path, keyword, "no grammar can enforce this keyword");
-    }
-
-    fn named(&mut self, value: &Value, path: &Path, key: &str) -> Option<Value> {
-        let keyword = match key {
-            "properties" => "properties",
-            "$defs" => "$defs",
-            _ => "definitions",
-        };
-        let Value::Object(all) = value else {
-            self.report.loosen(path, keyword, "not an object of schemas");
-            return None;
-        };
+        // Nothing else evaluates members, so these are the additional ones.
+        let is_new = !members.contains_key("additionalProperties");
         let path = path.clone().then(keyword);
-        let clean = |(name, schema): (&String, &Value)| {
-            (name.clone(), self.schema(schema, &path.clone().then(name.clone())))
-        };
-        Some(all.iter().map(clean).collect())
+        Ok(is_new.then(|| ("additionalProperties", self.schema(value, &path))))
     }
 
-    fn patterns(&mut self, value: &Value, path: &Path) -> Option<Value> {
-        let Value::Object(all) = value else {
-            self.report.loosen(path, "patternProperties", "not an object of schemas");
-            return None;
-        };
+    fn patterns(&mut self, value: &Value, path: &Path, inner: &Path) -> Result<Value, String> {
         let mut clean = Map::new();
-        for (pattern, schema) in all {
-            match ecma::whole(pattern) {
-                Ok(_) => {
-                    let inner = path.clone().then("patternProperties").then(pattern.clone());
-                    clean.insert(pattern.clone(), self.schema(schema, &inner));
-                }
+        for (pattern, schema) in value.as_object().ok_or("not an object of schemas")? {
+            self.patterns += 1;
+            let is_read = if self.patterns > MOST_PATTERNS {
+                Err(format!("more than {MOST_PATTERNS} patterns of names"))
+            } else {
+                ecma::whole(pattern)
+                    .map(|_| self.schema(schema, &inner.clone().then(pattern.clone())))
+            };
+            match is_read {
+                Ok(schema) => _ = clean.insert(pattern.clone(), schema),
                 Err(reason) => self.report.loosen(path, "patternProperties", reason),
             }
         }
-        Some(Value::Object(clean))
+        Ok(clean.into())
     }
 
-    fn list(&mut self, value: &Value, path: &Path, keyword: &'static str) -> Option<Value> {
-        let Some(all) = value.as_array().filter(|all| !all.is_empty()) else {
-            self.report.loosen(path, keyword, "not a list of schemas");
-            return None;
-        };
-        let path = path.clone().then(keyword);
-        let clean = all.iter().enumerate();
-        Some(clean.map(|(index, one)| self.schema(one, &path.clone().then(index))).collect())
+    fn list(&mut self, value: &Value, inner: &Path) -> Result<Vec<Value>, String> {
+        let all = value.as_array().filter(|all| !all.is_empty()).ok_or("not a list of schemas")?;
+        let all = all.iter().enumerate();
+        Ok(all.map(|(index, one)| self.schema(one, &inner.clone().then(index))).collect())
     }
 
     /// Items by their places, which older drafts write as `items`.
-    fn tuple(
-        &mut self,
-        clean: &mut Map<String, Value>,
-        value: &Value,
-        keyword: &'static str,
-        path: &Path,
-    ) {
+    fn tuple(&mut self, value: &Value, inner: &Path) -> Cleaned {
         if value.as_array().is_some_and(Vec::is_empty) {
-            return;
+            return Ok(None);
         }
-        if let Some(made) = self.list(value, path, keyword) {
-            clean.insert("prefixItems".to_owned(), made);
-        }
-    }
-
-    /// `anyOf`, where no value fits two; two of them are enforced by `allOf`.
-    fn one_of(&mut self, clean: &mut Map<String, Value>, value: &Value, path: &Path) {
-        let Some(made) = self.list(value, path, "oneOf") else { return };
-        let all = made.as_array().map(Vec::as_slice).unwrap_or_default();
-        if let Some(reason) = disjoint::overlap(self.root, all) {
-            self.report.loosen(path, "oneOf", reason);
-        }
-        clean.insert("oneOf".to_owned(), made);
-    }
-
-    fn kinds(&mut self, value: &Value, path: &Path) -> Option<Value> {
-        let kinds = match value {
-            Value::Array(kinds) => kinds.as_slice(),
-            one => std::slice::from_ref(one),
-        };
-        let is_known = |kind: &&Value| kind.as_str().is_some_and(|kind| TYPES.contains(&kind));
-        let known: Vec<Value> = kinds.iter().filter(is_known).cloned().collect();
-        if known.len() < kinds.len() || known.is_empty() {
-            self.report.loosen(path, "type", "not one of JSON's types");
-            return None;
-        }
-        Some(if value.is_array() { Value::Array(known) } else { value.clone() })
-    }
-
-    fn checked(
-        &mut self,
-        value: &Value,
-        is_right: bool,
-        keyword: &'static str,
-        reason: &str,
-        path: &Path,
-    ) -> Option<Value> {
-        if !is_right {
-            self.report.loosen(path, keyword, reason);
-        }
-        is_right.then(|| value.clone())
-    }
-
-    fn pattern(&mut self, value: &Value, path: &Path) -> Option<Value> {
-        let read = value.as_str().ok_or_else(|| "not a text".to_owned()).and_then(ecma::whole);
-        match read {
-            Ok(_) => Some(value.clone()),
-            Err(reason) => {
-                self.report.loosen(path, "pattern", reason);
-                None
-            }
-        }
-    }
-
-    fn reference(&mut self, value: &Value, path: &Path) -> Option<Value> {
-        let found = value.as_str().and_then(|reference| target(self.root, reference));
-        match found {
-            Some(Value::Object(_) | Value::Bool(_)) => Some(value.clone()),
-            Some(_) => self.lost(path, format!("{value} leads to something that is not a schema")),
-            None => self.lost(path, format!("{value} leads to nothing in the schema")),
-        }
-    }
-
-    fn lost(&mut self, path: &Path, reason: String) -> Option<Value> {
-        self.report.loosen(path, "$ref", reason);
-        None
-    }
-
-    /// Bounds and counts; what no keyword is says nothing.
-    fn number(
-        &mut self,
-        clean: &mut Map<String, Value>,
-        members: &Map<String, Value>,
-        (key, value): (&str, &Value),
-        path: &Path,
-    ) {
-        const BOUNDS: [(&str, &str); 4] = [
-            ("minimum", "exclusiveMinimum"),
-            ("maximum", "exclusiveMaximum"),
-            ("exclusiveMinimum", ""),
-            ("exclusiveMaximum", ""),
-        ];
-        const COUNTS: [&str; 6] =
-            ["minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"];
-        if let Some(&(bound, exclusive)) = BOUNDS.iter().find(|(bound, _)| *bound == key) {
-            match value {
-                // The oldest drafts say with it how the other bound is meant.
-                Value::Bool(_) if exclusive.is_empty() => {}
-                Value::Number(_) => {
-                    let is_exclusive = members.get(exclusive) == Some(&json!(true));
-                    let name = if is_exclusive { exclusive } else { bound };
-                    clean.insert(name.to_owned(), value.clone());
-                }
-                _ => self.report.loosen(path, bound, "not a number"),
-            }
-        } else if let Some(keyword) = COUNTS.iter().find(|count| **count == key) {
-            match whole(value) {
-                Some(count) => _ = clean.insert(key.to_owned(), count.into()),
-                None => self.report.loosen(
-                    path,
-                    keyword,
-                    "not a number of characters, items or members",
-                ),
-            }
-        } else if key == "multipleOf" {
-            if value.as_f64().is_some_and(|number| number > 0.0) {
-                clean.insert(key.to_owned(), value.clone());
-            } else {
-                self.report.loosen(path, "multipleOf", "not a number above zero");
-            }
-        }
+        Ok(Some(("prefixItems", self.list(value, inner)?.into())))
     }
 }
+
+fn kinds(value: &Value) -> Result<Value, String> {
+    let kinds = match value {
+        Value::Array(kinds) => kinds.as_slice(),
+        one => std::slice::from_ref(one),
+    };
+    let is_known = |kind: &Value| kind.as_str().is_some_and(|kind| TYPES.contains(&kind));
+    if kinds.is_empty() || !kinds.iter().all(is_known) {
+        return Err("not one of JSON's types".to_owned());
+    }
+    // Each once.
+    let known = TYPES.into_iter().filter(|name| kinds.iter().any(|kind| kind == name));
+    Ok(if value.is_array() { known.collect() } else { value.clone() })
+}
+
+/// A bound of numbers, under the keyword that excludes it if `exclusive` is true.
+fn bound(
+    members: &Map<String, Value>,
+    keyword: &'static str,
+    exclusive: &'static str,
+    value: &Value,
+) -> Cleaned {
+    let number = value.as_number().ok_or("not a number")?;
+    let may_be_integer = members.get("type").is_none_or(|kind| is_of_kind(kind, "integer"));
+    let is_beyond = |double: f64| !(-BEYOND / 2.0 < double && double < BEYOND);
+    if number.is_f64() && may_be_integer && value.as_f64().is_none_or(is_beyond) {
+        return Err("beyond 64 bits, so its last digits are lost".to_owned());
+    }
+    let is_exclusive = members.get(exclusive) == Some(&Value::Bool(true));
+    Ok(Some((if is_exclusive { exclusive } else { keyword }, value.clone())))
+}
+
+/// 2^64: from it on, and below -2^63, an integer is read as the nearest double.
+const BEYOND: f64 = 18_446_744_073_709_551_616.0;
 
 /// A count, which may be written `3.0`; larger ones than a machine counts are the largest.
 fn whole(value: &Value) -> Option<Number> {

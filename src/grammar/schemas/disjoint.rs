@@ -7,6 +7,9 @@ use super::target;
 /// The most schemas of a `oneOf`: each is compared with all others.
 const MOST_COMPARED: usize = 300;
 
+/// The most pairs of listed values that are compared.
+const MOST_VALUES: usize = 1 << 20;
+
 /// Why a value may fit two of these schemas, if it may.
 pub(super) fn overlap(root: &Value, all: &[Value]) -> Option<String> {
     if all.len() > MOST_COMPARED {
@@ -88,7 +91,8 @@ fn values(schema: &Value) -> Option<&[Value]> {
 }
 
 fn share_none(some: &[Value], others: &[Value]) -> bool {
-    !some.iter().any(|value| others.contains(value))
+    some.len().saturating_mul(others.len()) <= MOST_VALUES
+        && !some.iter().any(|value| others.contains(value))
 }
 
 /// The names of the members that have to be there.

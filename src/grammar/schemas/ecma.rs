@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind, Repetition};
 
-use crate::text_grammar::{between_anchors, flaw};
+use crate::text_grammar::{between_anchors, parse};
 
 /// Reads a pattern.
 ///
@@ -14,7 +14,7 @@ use crate::text_grammar::{between_anchors, flaw};
 ///
 /// Why no grammar can enforce it.
 pub(in crate::grammar) fn whole(pattern: &str) -> Result<Hir, String> {
-    let hir = regex_syntax::parse(&translated(pattern)).map_err(|error| flaw(&error))?;
+    let hir = parse(&translated(pattern), "").map_err(|refused| refused.reason)?;
     let hir = anywhere(&hir, [false; 2]);
     if hir.properties().look_set().is_empty() {
         Ok(hir)
@@ -92,30 +92,5 @@ fn escape(char: char) -> Cow<'static, str> {
         // Rust's syntax knows `\<` and `\>` as ends of words.
         '<' | '>' => char.to_string().into(),
         other => format!("\\{other}").into(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn patterns_fit_whole_texts() {
-        for (pattern, good, bad) in [
-            ("^a\\d+$", "a12", "a12b"),
-            ("b", "abc", "ac"),
-            ("^a|c$", "ab", "ba"),
-            ("^[[\\w-]+$", "[a-", "a b"),
-            ("^\\/x\\-$", "/x-", "x-"),
-            ("^[^&&]$", "a", "&"),
-            ("^(?<y>\\d{2})$", "12", "1"),
-            ("^\\<\\S$", "<a", "< "),
-        ] {
-            let is_match = |text| super::super::names::fits(pattern, text);
-            assert!(is_match(good) && !is_match(bad), "{pattern}");
-        }
-        for pattern in ["(?=a)b", "a\\bb", "a^b", "(", "\\p{L}x{"] {
-            assert!(whole(pattern).is_err(), "{pattern}");
-        }
     }
 }

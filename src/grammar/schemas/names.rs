@@ -1,6 +1,7 @@
 //! `propertyNames`, `minProperties` and `maxProperties`, as far as other keywords say the same.
 
-use regex_syntax::hir::Hir;
+use std::collections::HashMap;
+
 use serde_json::{Map, Value, json};
 
 use super::{Report, ecma, is_of_kind};
@@ -108,9 +109,12 @@ fn among(clean: &mut Map<String, Value>, values: &[Value]) {
 
 /// Other members have names that fit a pattern; false if it cannot be read.
 fn fitting(clean: &mut Map<String, Value>, pattern: &str) -> bool {
-    let Ok(hir) = ecma::whole(pattern) else { return false };
+    if ecma::whole(pattern).is_err() {
+        return false;
+    }
     if let Some(Value::Object(named)) = clean.get_mut("properties") {
-        named.retain(|name, _| matches(hir.clone(), name));
+        let mut patterns = Patterns::default();
+        named.retain(|name, _| patterns.fits(pattern, name));
     }
     let rest = clean.get("additionalProperties").cloned().unwrap_or(Value::Bool(true));
     if rest != Value::Bool(false) {
@@ -144,13 +148,19 @@ fn beginning(expr: &Expr) -> String {
     }
 }
 
-/// Whether a pattern is found in a text.
-pub(in crate::grammar) fn fits(pattern: &str, text: &str) -> bool {
-    ecma::whole(pattern).is_ok_and(|hir| matches(hir, text))
-}
+/// Patterns that were read, by their text; `None` is one that cannot be.
+#[derive(Debug, Default)]
+pub(in crate::grammar) struct Patterns(HashMap<String, Option<Matcher>>);
 
-fn matches(hir: Hir, text: &str) -> bool {
-    let Ok(pattern) = Pattern::new(hir, &Path::default()) else { return false };
-    let mut matcher = Matcher::new(&pattern);
-    matcher.feed(text.as_bytes()) && matcher.is_complete()
+impl Patterns {
+    /// Whether a pattern is found in a text.
+    pub(in crate::grammar) fn fits(&mut self, pattern: &str, text: &str) -> bool {
+        if !self.0.contains_key(pattern) {
+            let hir = ecma::whole(pattern).ok();
+            let read = hir.and_then(|hir| Pattern::new(hir, &Path::default()).ok());
+            self.0.insert(pattern.to_owned(), read.as_ref().map(Matcher::new));
+        }
+        let matcher = self.0.get_mut(pattern).and_then(Option::as_mut);
+        matcher.is_some_and(|matcher| matcher.fits(text))
+    }
 }

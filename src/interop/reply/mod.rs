@@ -120,8 +120,10 @@ impl Reply {
         };
         let definition = turn.dialect.definition();
         let make_id = options.make_id;
-        let id =
-            options.id.unwrap_or_else(|| ids::fresh(definition.prefixes.reply, make_id.as_ref()));
+        let id = match options.id {
+            Some(id) => id,
+            None => ids::fresh(definition.prefixes.reply, make_id.as_ref())?,
+        };
         let created = options.created.unwrap_or_else(seconds_now);
         let timer = Timer::start(options.clock);
         let options = ReplyOptions {

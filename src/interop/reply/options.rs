@@ -21,7 +21,8 @@ options! {
     pub struct ReplyOptions {
         /// The model's name in the answer.
         pub model: String,
-        /// The answer's id; `None` makes one. The ids of calls and items are made from it.
+        /// The answer's id; `None` makes one of random bytes, which `wasm32-unknown-unknown` does not have: there it is
+        /// required, or [`make_id`](Self::make_id). The ids of calls and items are made from it.
         pub id: Option<String>
             => with_id(id: impl Into<String>) Some(id.into()),
         /// When the answer was created, in seconds since 1970; `None`: now.

@@ -6,18 +6,19 @@ use serde_json::{Map, Number, Value};
 
 /// A number without an exponent. Zero has no sign.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Decimal {
-    pub(super) is_negative: bool,
+pub(in crate::grammar) struct Decimal {
+    pub(in crate::grammar) is_negative: bool,
     /// Without zeros in front.
-    pub(super) whole: String,
+    pub(in crate::grammar) whole: String,
     /// Without zeros at the end.
-    pub(super) fraction: String,
+    pub(in crate::grammar) fraction: String,
 }
 
 impl Decimal {
-    pub(super) fn of(number: &Number) -> Self {
-        // The standard library writes doubles without exponents.
+    pub(in crate::grammar) fn of(number: &Number) -> Self {
+        // The standard library writes doubles without exponents, whole ones with all their digits only if asked to.
         let text = match number.as_f64().filter(|_| number.is_f64()) {
+            Some(double) if double.fract() == 0.0 => format!("{double:.0}"),
             Some(double) => double.to_string(),
             None => number.to_string(),
         };
@@ -27,7 +28,7 @@ impl Decimal {
     }
 
     /// An integer of one digit.
-    pub(super) fn digit(digit: &str) -> Self {
+    pub(in crate::grammar) fn digit(digit: &str) -> Self {
         Self::new(false, digit, "")
     }
 
@@ -43,12 +44,12 @@ impl Decimal {
     }
 
     /// Its distance from zero.
-    pub(super) fn size(&self) -> Self {
+    pub(in crate::grammar) fn size(&self) -> Self {
         Self { is_negative: false, ..self.clone() }
     }
 
     /// Whether it is a multiple of a number, whose digits up to the last place of both have to fit 64 bits.
-    pub(super) fn is_multiple(&self, of: &Self) -> bool {
+    pub(in crate::grammar) fn is_multiple(&self, of: &Self) -> bool {
         let places = self.fraction.len().max(of.fraction.len());
         let digits = |one: &Self| format!("{}{:0<places$}", one.whole, one.fraction);
         let Ok(divisor) = digits(of).parse::<u64>().map(u128::from) else { return false };
@@ -64,7 +65,7 @@ impl Decimal {
     }
 
     /// An integer's quotient by a power of ten.
-    pub(super) fn unshifted(&self, places: usize) -> Self {
+    pub(in crate::grammar) fn unshifted(&self, places: usize) -> Self {
         let digits = format!("{:0>width$}", self.whole, width = places + 1);
         let (whole, fraction) = digits.split_at(digits.len() - places);
         Self::new(self.is_negative, whole, fraction)
@@ -82,7 +83,7 @@ impl Decimal {
     }
 
     /// The integer after (before) this one; of its fraction nothing is left.
-    pub(super) fn next(&self, is_above: bool) -> Self {
+    pub(in crate::grammar) fn next(&self, is_above: bool) -> Self {
         if !is_above && self.whole == "0" {
             return Self::new(true, "1", "");
         }
@@ -143,17 +144,17 @@ fn shifted(digit: char, is_up: bool) -> char {
 }
 
 /// A bound, and whether it is excluded.
-pub(super) type Bound = (Decimal, bool);
+pub(in crate::grammar) type Bound = (Decimal, bool);
 
 /// The least and the largest number of a schema.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Bounds {
-    pub(super) least: Option<Bound>,
-    pub(super) most: Option<Bound>,
+pub(in crate::grammar) struct Bounds {
+    pub(in crate::grammar) least: Option<Bound>,
+    pub(in crate::grammar) most: Option<Bound>,
 }
 
 impl Bounds {
-    pub(super) fn of(members: &Map<String, Value>) -> Self {
+    pub(in crate::grammar) fn of(members: &Map<String, Value>) -> Self {
         let bound = |key: &str, is_excluded: bool| match members.get(key) {
             Some(Value::Number(number)) => Some((Decimal::of(number), is_excluded)),
             _ => None,
@@ -168,12 +169,12 @@ impl Bounds {
         Self { least, most }
     }
 
-    pub(super) fn are_none(&self) -> bool {
+    pub(in crate::grammar) fn are_none(&self) -> bool {
         self.least.is_none() && self.most.is_none()
     }
 
     /// The least and the largest number of at most this many places after the point.
-    pub(super) fn rounded(&self, places: usize) -> (Option<Decimal>, Option<Decimal>) {
+    pub(in crate::grammar) fn rounded(&self, places: usize) -> (Option<Decimal>, Option<Decimal>) {
         let nearest = |bound: &Option<Bound>, is_above| {
             let (number, is_excluded) = bound.as_ref()?;
             Some(number.shifted(places).integer(is_above, *is_excluded).unshifted(places))
