@@ -151,7 +151,7 @@ fn is_admitted((key, excluded): Bound, (key_of_other, other): Bound) -> bool {
         }
         _ => false,
     };
-    is_between && excluded.fract() == 0.0 && other.trunc() == excluded
+    is_between && excluded.fract() == 0.0 && (other - excluded).abs() < 1.0
 }
 
 /// Whether a number has at most so many digits, and so many after the point.
