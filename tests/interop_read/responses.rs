@@ -135,8 +135,6 @@ fn free_form_calls_and_namespaces() {
                 {"type": "custom_tool_call_output", "call_id": "a", "output": [{"type": "input_text", "text": "ok"}]},
                 {"type": "function_call", "call_id": "b", "name": "find", "namespace": "crm", "arguments": "{}"},
                 {"type": "function_call_output", "name": "find", "namespace": "crm", "output": "none"},
-                // None, as some clients write it.
-                {"type": "function_call", "call_id": "c", "name": "f", "namespace": "", "arguments": "{}"},
             ],
         }),
     );
@@ -149,7 +147,6 @@ fn free_form_calls_and_namespaces() {
     assert!(text.contains("type crm.find = (_: {"), "{text}");
     assert!(text.contains("to=functions.patch <|constrain|>json<|message|>{\"input\":\"x\\n\"}<|call|><|start|>functions.patch to="), "{text}");
     assert!(text.contains("to=functions.crm.find <|constrain|>json<|message|>{}<|call|><|start|>functions.crm.find to="), "{text}");
-    assert!(text.ends_with("to=functions.f <|constrain|>json<|message|>{}<|call|>"), "{text}");
     let find = turn.tools.by_recipient("functions.crm.find").unwrap();
     assert_eq!((find.name.as_str(), find.namespace.as_deref()), ("find", Some("crm")));
     let note = turn.tools.by_name("note", Some("crm")).unwrap();

@@ -154,7 +154,7 @@ fn is_admitted((key, excluded): Bound, (key_of_other, other): Bound) -> bool {
     is_between && excluded.fract() == 0.0 && (other - excluded).abs() < 1.0
 }
 
-/// Whether a number has at most so many digits, and so many after the point.
+/// Whether a number has at most this many digits, and this many after the point.
 fn is_short(number: &Number, [digits, places]: [usize; 2]) -> bool {
     let number = Decimal::of(number);
     let all = format!("{}{}", number.whole, number.fraction);
