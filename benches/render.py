@@ -107,7 +107,7 @@ def rendered(body: bytes) -> bytes:
 def derendered(body: bytes) -> bytes:
     """The answer, in this process."""
     about: dict[str, Any] = {"model": "gpt-oss-20b", "created": 0, "context": 131_072}
-    return derender("chat", Body(body), ENCODING, **about)
+    return derender(Body(body), ENCODING, **about)
 
 
 def without_tokens(body: dict[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,6 @@ pub use crate::json::{At, MAX_DEPTH, Tape, Value};
 pub use crate::options::{Choice, SetByName, SetFrom};
 pub use crate::path::PathStep;
 pub use crate::render::{AsMessage, AsTools, ContentPart, DeveloperFields, Speaker, SystemFields};
-pub use crate::tokenizer::chunk::chunk_end;
 #[cfg(feature = "arrow")]
 pub use crate::training::rows::render_array_on;
 #[cfg(feature = "training")]

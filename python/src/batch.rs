@@ -16,7 +16,6 @@ use super::options::{Given, ReadChoice, set_from};
 use super::read::values::{count_from_one, optional, string};
 use super::rows::PyRow;
 use openai_harmony::RenderConfig;
-use openai_harmony::interop::Date;
 use openai_harmony::machinery::SetFrom;
 use openai_harmony::machinery::Workers;
 use openai_harmony::machinery::{ExampleMaker, check_map, render_on};
@@ -143,7 +142,6 @@ fn read_option(options: &mut RowOptions, name: &str, given: Given<'_, '_>) -> Re
         "max_tokens" => {
             options.max_tokens = optional(value, count_from_one)?.map(NonZeroUsize::get);
         }
-        "date" if !value.is_none() => options.date = Date::Given(string(value)?),
         "identity" => options.identity = optional(value, string)?,
         _ => options::set(options, name, given)?,
     }

@@ -7,7 +7,6 @@ use pyo3::types::PyString;
 
 use super::errors::raised;
 use super::gil::released_if;
-use super::long_text;
 use super::text::utf8;
 use super::tokens::Form;
 use openai_harmony::Result;
@@ -16,17 +15,12 @@ use openai_harmony::Result;
 /// if other threads want it.
 pub(super) const MUCH_TEXT: usize = 2_000;
 
-/// The tokens of a string, by an `encode` that appends those of a text. `has_parts`: its parts, encoded one by
-/// one, give the tokens of the whole.
+/// The tokens of a string, by an `encode` that appends those of a text.
 pub(super) fn encoded<'py>(
     string: &Bound<'py, PyString>,
     form: Form,
-    has_parts: bool,
     encode: impl Fn(&str, &mut Vec<u32>) -> Result<()> + Sync,
 ) -> PyResult<Bound<'py, PyAny>> {
-    if has_parts && long_text::is_long(string)? {
-        return long_text::encode(string, form, encode);
-    }
     let text = utf8(string)?;
     tokens_of(string.py(), form, text.len() >= MUCH_TEXT, |ids| encode(&text, ids))
 }

@@ -15,7 +15,7 @@ use super::errors::{InvalidArgument, quoted, raised};
 use super::gil::released_if;
 use super::text::{decoded, utf8};
 use super::tokens::Form;
-use super::{arguments, long_text, options, read, tokens, write};
+use super::{arguments, options, read, tokens, write};
 use openai_harmony::MessageSpan;
 use openai_harmony::RenderEnd;
 use openai_harmony::machinery::{render, speakers};
@@ -70,9 +70,7 @@ impl PyHarmonyEncoding {
         let (allowed_names, disallowed_names) = (allowed.borrowed(), disallowed.borrowed());
         let (allowed, disallowed) =
             (allowed.set(&allowed_names), disallowed.set(&disallowed_names));
-        encoded(text, form, long_text::has_parts(&disallowed), |text, ids| {
-            tokenizer.encode_into(text, &allowed, &disallowed, ids)
-        })
+        encoded(text, form, |text, ids| tokenizer.encode_into(text, &allowed, &disallowed, ids))
     }
 
     /// The bytes of tokens.
@@ -186,7 +184,7 @@ impl PyHarmonyEncoding {
     #[doc = text!(HarmonyEncoding.encode_ordinary)]
     fn encode_ordinary<'py>(&self, text: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let tokenizer = self.tokenizer();
-        encoded(arguments::string(text, "text")?, Form::List, true, |text, ids| {
+        encoded(arguments::string(text, "text")?, Form::List, |text, ids| {
             tokenizer.encode_ordinary_into(text, ids);
             Ok(())
         })

@@ -84,42 +84,25 @@ set_from! {
 /// The text of a date: a string, `"today"` for the local date, or a `datetime.date`.
 fn date(object: &Bound<'_, PyAny>) -> Read<String> {
     let class = object.py().import("datetime")?.getattr("date")?;
-    let date = match object.cast::<PyString>().map(utf8) {
-        Ok(text) => match text? {
-            text if text == "today" => class.call_method0("today")?,
-            text if is_iso_date(&text) => return Ok(text.into_owned()),
-            text => {
-                let got = quoted(object.py(), &text);
-                let expected = "expected a date such as '2025-06-28', 'today' or None";
-                return Err(InvalidArgument::value(format!("{expected}, got {got}")));
-            }
-        },
-        Err(_) if object.is_instance(&class)? => object.clone(),
-        Err(_) => return Err(InvalidArgument::type_of(object, "a string, a date or None")),
-    };
     // The date's own method: that of a `datetime` writes the time, too.
-    Ok(class.call_method1("isoformat", (date,))?.extract()?)
-}
-
-/// Whether a text is a day of the calendar, as `2025-06-28`.
-fn is_iso_date(text: &str) -> bool {
-    let digits = |range| {
-        let part: &str = text.get(range)?;
-        part.bytes().all(|byte| byte.is_ascii_digit()).then(|| part.parse::<u16>().ok()).flatten()
+    let written =
+        |date| -> PyResult<String> { class.call_method1("isoformat", (date,))?.extract() };
+    let Ok(text) = object.cast::<PyString>() else {
+        if object.is_instance(&class)? {
+            return Ok(written(object.clone())?);
+        }
+        return Err(InvalidArgument::type_of(object, "a string, a date or None"));
     };
-    let (Some(year), Some(month), Some(day)) = (digits(0..4), digits(5..7), digits(8..10)) else {
-        return false;
-    };
-    let last = match month {
-        2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        1..=12 => 31,
-        _ => 0,
-    };
-    text.len() == 10
-        && [4, 7].iter().all(|&at| text.as_bytes()[at] == b'-')
-        && (1..=last).contains(&day)
+    let text = utf8(text)?;
+    if text == "today" {
+        return Ok(written(class.call_method0("today")?)?);
+    }
+    // Python reads other forms of a date, too.
+    let read = class.call_method1("fromisoformat", (&*text,)).and_then(written);
+    read.ok().filter(|written| *written == *text).ok_or_else(|| {
+        let expected = "expected a date such as '2025-06-28', 'today' or None";
+        InvalidArgument::value(format!("{expected}, got {}", quoted(object.py(), &text)))
+    })
 }
 
 impl SetFrom<Given<'_, '_>, InvalidArgument> for Option<Resolve> {

@@ -59,7 +59,6 @@ mod ints;
 mod json;
 mod json_out;
 mod logprobs;
-mod long_text;
 mod model;
 mod options;
 mod read;
@@ -71,7 +70,6 @@ mod texts;
 mod tokens;
 mod training;
 mod types;
-mod wide;
 mod write;
 
 use pyo3::exceptions::PyValueError;

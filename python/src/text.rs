@@ -8,14 +8,9 @@ use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyBytes, PyString};
 use pyo3::{ffi, intern};
 
-use super::wide;
-
 /// The text of a string. Lone surrogates, which UTF-8 cannot hold, become U+FFFD; a pair of them
 /// becomes its character.
 pub(super) fn utf8<'a>(string: &'a Bound<'_, PyString>) -> PyResult<Cow<'a, str>> {
-    if let Some(text) = wide::utf8(string) {
-        return Ok(Cow::Owned(text));
-    }
     match string.to_str() {
         Ok(text) => Ok(Cow::Borrowed(text)),
         Err(_) => without_surrogates(string).map(Cow::Owned),
@@ -31,9 +26,6 @@ pub(super) enum BorrowedText {
 
 impl BorrowedText {
     pub(super) fn of(string: &Bound<'_, PyString>) -> PyResult<Self> {
-        if let Some(text) = wide::utf8(string) {
-            return Ok(Self::Copied(text));
-        }
         match PyBackedStr::try_from(string.clone()) {
             Ok(text) => Ok(Self::Python(text)),
             Err(_) => without_surrogates(string).map(Self::Copied),

@@ -11,52 +11,17 @@ use super::arguments::Argument;
 use super::arrays::{self, array, as_i64, empty_array};
 use super::encoding::PyHarmonyEncoding;
 use super::errors::{InvalidArgument, type_name, unless_raised, wrong_type};
-use super::long_text;
 use super::read::values::{count, count_from_one, each};
 use super::text::{BorrowedText, decoded};
 use super::tokens;
 use super::types::Types;
-use super::wide::WideString;
 use openai_harmony::Error;
 use openai_harmony::machinery::Workers;
-use openai_harmony::tokenizer::{TokenBatch, TokenId, Tokenizer};
+use openai_harmony::tokenizer::{TokenBatch, Tokenizer};
 
 /// The most texts, bytes or tokens that workers get at once. Between such parts signal handlers run.
 const TEXTS: usize = 4096;
 const SIZE: usize = 1 << 23;
-
-/// Bytes of wide strings that one thread converts to UTF-8 at a time, about 40 µs of work.
-const WIDE: usize = 1 << 18;
-
-/// A text of a batch.
-enum Text {
-    Utf8(BorrowedText),
-    /// Its UTF-8 is made by the workers.
-    Wide(WideString),
-}
-
-impl Text {
-    fn of(string: &Bound<'_, PyString>) -> PyResult<Self> {
-        match WideString::of(string) {
-            Some(wide) => Ok(Self::Wide(wide)),
-            None => BorrowedText::of(string).map(Self::Utf8),
-        }
-    }
-
-    fn wide(&self) -> Option<&WideString> {
-        match self {
-            Self::Wide(wide) => Some(wide),
-            Self::Utf8(_) => None,
-        }
-    }
-
-    fn size(&self) -> usize {
-        match self {
-            Self::Utf8(text) => text.as_str().len(),
-            Self::Wide(wide) => wide.size(),
-        }
-    }
-}
 
 impl AsRef<str> for BorrowedText {
     fn as_ref(&self) -> &str {
@@ -81,31 +46,19 @@ pub(super) fn encode_batch<'py>(
     let tokenizer = encoding.get().inner.tokenizer();
     let workers = workers(threads)?;
     let mut texts = items(texts, "texts: expected an iterable of strings")?;
-    let has_parts = long_text::has_parts(&disallowed);
     let mut whole = Arrays { tokens: empty_array(py, "I")?, len: 0, offsets: vec![0] };
     loop {
-        let NextTexts { together, long } = read_texts(&mut texts, whole.texts(), has_parts)?;
-        if together.is_empty() && long.is_none() {
+        let first = whole.texts();
+        let next = read_texts(&mut texts, first)?;
+        if next.is_empty() {
             return Ok((whole.tokens, array(py, "q", &whole.offsets)?));
         }
-        let first = whole.texts();
-        let together = utf8(py, &workers, together)?;
         let batches =
-            py.detach(|| tokenizer.encode_batch_on(&workers, &together, &allowed, &disallowed));
+            py.detach(|| tokenizer.encode_batch_on(&workers, &next, &allowed, &disallowed));
         let batches =
             batches.map_err(|error| raised_of(py, "texts", first + error.index, &error.error))?;
-        drop(together);
+        drop(next);
         batches.iter().try_for_each(|batch| whole.append(batch))?;
-        if let Some(long) = long {
-            let index = whole.texts();
-            long_text::for_each_part(&long, |text| {
-                let parts = py
-                    .detach(|| tokenizer.encode_batch_on(&workers, &[text], &allowed, &disallowed))
-                    .map_err(|error| raised_of(py, "texts", index, &error.error))?;
-                parts.iter().try_for_each(|part| whole.append_tokens(part.tokens()))
-            })?;
-            whole.end_text();
-        }
         py.check_signals()?;
     }
 }
@@ -128,32 +81,13 @@ impl Arrays<'_> {
     fn append(&mut self, batch: &TokenBatch) -> PyResult<()> {
         let before = self.len;
         self.offsets.extend(batch.offsets()[1..].iter().map(|offset| as_i64(before + offset)));
-        self.append_tokens(batch.tokens())
-    }
-
-    fn append_tokens(&mut self, tokens: &[TokenId]) -> PyResult<()> {
-        self.len += tokens.len();
-        arrays::append(&self.tokens, tokens)
-    }
-
-    fn end_text(&mut self) {
-        self.offsets.push(as_i64(self.len));
+        self.len += batch.tokens().len();
+        arrays::append(&self.tokens, batch.tokens())
     }
 }
 
-/// The texts that are encoded next.
-struct NextTexts<'py> {
-    together: Vec<Text>,
-    /// The next text, if it is long enough to be encoded in parts, between which signal handlers run.
-    long: Option<Bound<'py, PyString>>,
-}
-
-/// The next texts, the first of which has this index; none at the end. `has_parts`: a long one may be encoded in parts.
-fn read_texts<'py>(
-    texts: &mut Bound<'py, PyIterator>,
-    first: usize,
-    has_parts: bool,
-) -> PyResult<NextTexts<'py>> {
+/// The texts that are encoded next, the first of which has this index; none at the end.
+fn read_texts(texts: &mut Bound<'_, PyIterator>, first: usize) -> PyResult<Vec<BorrowedText>> {
     let mut together = Vec::new();
     let mut size = 0;
     while together.len() < TEXTS && size < SIZE {
@@ -165,32 +99,11 @@ fn read_texts<'py>(
                 .inside(place)
                 .raised(item.py()));
         };
-        if has_parts && long_text::is_long(text)? {
-            return Ok(NextTexts { together, long: Some(text.clone()) });
-        }
-        let text = Text::of(text)?;
-        size += text.size();
+        let text = BorrowedText::of(text)?;
+        size += text.as_str().len();
         together.push(text);
     }
-    Ok(NextTexts { together, long: None })
-}
-
-/// The UTF-8 of texts; wide strings are converted on all threads.
-fn utf8(py: Python<'_>, workers: &Workers, texts: Vec<Text>) -> PyResult<Vec<BorrowedText>> {
-    let wide: Vec<_> = texts.iter().map(Text::wide).collect();
-    let size: usize = wide.iter().flatten().map(|wide| wide.size()).sum();
-    let at_once = (wide.len() * WIDE / size.max(1)).max(1);
-    let add = |made: &mut Vec<_>, _, wide: Option<&WideString>| {
-        made.push(wide.and_then(WideString::utf8));
-    };
-    let made = py.detach(|| workers.gather(wide, at_once, add));
-    let whole = |(text, made)| match (text, made) {
-        (_, Some(made)) => Ok(BorrowedText::Copied(made)),
-        (Text::Utf8(text), None) => Ok(text),
-        // It holds surrogates.
-        (Text::Wide(wide), None) => BorrowedText::of(wide.string(py)),
-    };
-    texts.into_iter().zip(made.into_iter().flatten()).map(whole).collect()
+    Ok(together)
 }
 
 /// Decodes a batch: two flat arrays, tokens and offsets, or the tokens of each text.

@@ -197,17 +197,6 @@ impl Form {
             Self::Array => arrays::uint32(py, tokens),
         }
     }
-
-    /// Appends to what [`of`](Self::of) returned.
-    pub(super) fn append(self, to: &Bound<'_, PyAny>, tokens: &[u32]) -> PyResult<()> {
-        match self {
-            Self::List => {
-                let to = to.cast::<PyList>()?;
-                to.set_slice(to.len(), to.len(), list(to.py(), tokens)?.as_any())
-            }
-            Self::Array => arrays::append(to, tokens),
-        }
-    }
 }
 
 /// The same as JSON.

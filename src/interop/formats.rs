@@ -56,7 +56,7 @@ impl Request<'_> {
                 return Ok(());
             }
             "json_object" | "json_schema" => {}
-            // The schema itself, as a model's class in Python stands for its own.
+            // The schema itself: a model's class in Python becomes one.
             "object" if format.get("properties").is_some() => {
                 let name = format.get("title").map(|name| read_format_name(&name)).transpose()?;
                 self.response_format = Some(response_format(name, bare_schema(&format), None));

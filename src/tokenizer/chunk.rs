@@ -12,7 +12,7 @@
 
 /// The last such offset in a text after `from`; `None` if there is none. Linear in the text after the
 /// offset.
-pub fn chunk_end(text: &str, from: usize) -> Option<usize> {
+pub(super) fn chunk_end(text: &str, from: usize) -> Option<usize> {
     let mut after = None;
     for (index, char) in text.get(from..)?.char_indices().rev() {
         if after.is_some_and(|after| is_divided(char, after)) {

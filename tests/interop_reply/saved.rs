@@ -370,6 +370,18 @@ fn log_probabilities_stay() {
     assert_eq!(again(&turn, &moved).to_bytes(), reply.to_bytes());
 }
 
+/// Numbers that are read from decimals can have another last bit.
+#[test]
+fn log_probabilities_keep_all_bits() {
+    let turn = turn(CHAT, &super::with(plain_of(CHAT), json!({"logprobs": true})));
+    let mut reply = begun(&turn, ReplyOptions::new("m"));
+    let sampled = tokens(&["<|channel|>final<|message|>", &" a".repeat(500)].concat());
+    let given = (0..sampled.len())
+        .map(|n| Some((-f64::from(u16::try_from(n).unwrap()).sqrt() / 7.0).into()));
+    reply.feed(&sampled, Some(&given.collect::<Vec<_>>())).unwrap();
+    assert_eq!(again(&turn, &reply).response(), reply.response());
+}
+
 /// The server's own function makes each id once, and goes on with it.
 #[test]
 fn ids_are_not_made_again() {
@@ -442,7 +454,7 @@ fn other_bytes_are_refused() {
     assert!(reason(&chat, &saved[..saved.len() - 2]).starts_with("not a saved reply: EOF"));
     assert_eq!(
         reason(&chat, &changed("version", json!(1))),
-        "its version is 1; this library reads 6"
+        "its version is 1; this library reads 7"
     );
     for cuts in [json!([9_999]), json!([]), json!([1, 1]), json!([u64::MAX, u64::MAX])] {
         let reason = reason(&chat, &changed("cuts", cuts));

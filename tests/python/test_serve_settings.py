@@ -73,9 +73,9 @@ def test_a_misspelt_setting_of_a_file(tmp_path: Path) -> None:
 
 
 def test_settings_and_single_ones_both_count() -> None:
-    app = serve.app(says(), Settings(max_answers=2, max_values=7), max_values=8)
+    app = serve.app(says(), Settings(max_answers=2, max_body=7), max_body=8)
     found = app.state.gateway.settings
-    assert (found.max_answers, found.max_values) == (2, 8)
+    assert (found.max_answers, found.max_body) == (2, 8)
     assert serve.app(says(), Settings(max_answers=3)).state.gateway.settings.max_answers == 3
 
 

@@ -52,11 +52,6 @@ class TestArrayOfOneText:
             assert tokens == array("I", expected)
             assert tokens.typecode == encoding.encode_batch([text], **options).tokens.typecode
 
-    def test_a_text_that_is_encoded_in_parts(self, encoding: HarmonyEncoding) -> None:
-        text = "".join(some_texts(10_000)) * 32
-        assert len(text) > 1 << 22
-        assert encoding.encode_array(text).tolist() == encoding.encode(text)
-
     def test_numpy_takes_it_without_a_copy(self, encoding: HarmonyEncoding) -> None:
         tokens = encoding.encode_array("Hello, world")
         viewed = np.frombuffer(tokens, np.uint32)

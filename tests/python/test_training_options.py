@@ -44,10 +44,10 @@ class TestOptions:
             ({"first_row": -1}, "first_row: expected an int of at least 0, below 2\\^64, got -1"),
             ({"mask": {"headers": False}}, "mask: "),
             ({"config": "keep"}, "config: "),
-            ({"date": 3}, "date: expected a string, got int"),
+            ({"date": 3}, "date: expected a string, a date or None, got int"),
             (
                 {"date": "2025-02-30", "format": "chat"},
-                "date: expected a date such as '2025-06-28', got '2025-02-30'",
+                "date: expected a date such as '2025-06-28', 'today' or None, got '2025-02-30'",
             ),
             ({"identity": b"me"}, "identity: expected a string, got bytes"),
             (

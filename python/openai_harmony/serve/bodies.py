@@ -18,6 +18,8 @@ from openai_harmony.serve.settings import Settings
 from openai_harmony.serve.streaming import Ending, ServerEndsError
 from openai_harmony.serve.threads import in_thread
 
+_MAX_VALUES = 1_000_000
+"""How many JSON values a body may have, of up to 24 bytes each."""
 LARGE = 32_768
 """Bodies of this size and more are read in a thread: each takes up to a millisecond."""
 
@@ -137,7 +139,7 @@ class Bodies:
         try:
             if encoding not in ("utf-8", "utf-8-sig"):
                 raw = raw.decode(encoding).encode()
-            body = Body(raw, max_values=self.settings.max_values)
+            body = Body(raw, max_values=_MAX_VALUES)
         except UnicodeError as error:
             raise RefusedError(f"the body is not JSON: {error}") from None
         except HarmonyError as error:

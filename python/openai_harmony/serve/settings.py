@@ -71,7 +71,6 @@ class Settings(BaseModel, frozen=True, extra="forbid", strict=True):
     max_bodies: PositiveInt = _setting(
         256 * 2**20, "bytes of all large bodies that arrive or wait at a time"
     )
-    max_values: PositiveInt = _setting(1_000_000, "JSON values of a request's body")
     max_output_tokens: PositiveInt = _setting(
         131_072, "tokens of an answer, whatever the request says"
     )

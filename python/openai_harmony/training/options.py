@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from typing import Annotated, Any, Literal
 
 from typing_extensions import TypedDict
@@ -83,7 +84,7 @@ class RowOptions(TypedDict, total=False):
         ),
     ]
     date: Annotated[
-        str | None,
+        str | datetime.date | None,
         Option(
             None,
             """The date in the system message of chat rows, ``"2025-06-28"``; by default there is

@@ -71,18 +71,8 @@ def _check_system(given: RowOptions) -> None:
     """``ValueError`` for what cannot be in the system message; other types are refused later."""
     system = {name: given[name] for name in ("date", "identity", "reasoning_effort")}
     for name, value in system.items():
-        if given["format"] == "harmony" and isinstance(value, str):
+        if given["format"] == "harmony" and isinstance(value, (str, datetime.date)):
             raise ValueError(f"{name}: rows of the format 'harmony' have their own system message")
-    date = given["date"]
-    if isinstance(date, str) and not _is_date(date):
-        raise ValueError(f"date: expected a date such as '2025-06-28', got {quoted(date)}")
-
-
-def _is_date(text: str) -> bool:
-    try:
-        return datetime.date.fromisoformat(text).isoformat() == text
-    except ValueError:
-        return False
 
 
 def _effort(effort: object) -> ReasoningEffort | None:

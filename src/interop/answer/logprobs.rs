@@ -12,12 +12,33 @@ use crate::tokenizer::{TokenId, Tokenizer};
 
 /// How likely a sampled token was, from the engine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Bits", into = "Bits")]
 pub struct TokenLogprob {
     /// The natural logarithm of its probability. Minus infinity is written as -9999, as JSON has no infinity.
     pub logprob: f64,
     /// The most likely tokens at its position with their log-probabilities, in any order. The answer includes as many
     /// as the body asks for and skips ids that do not exist.
     pub top: Vec<(TokenId, f64)>,
+}
+
+/// The saved form of a [`TokenLogprob`]: the bits of its floats, of which `serde_json` would read one in ten with
+/// another last bit.
+#[derive(Serialize, Deserialize)]
+struct Bits(u64, Vec<(TokenId, u64)>);
+
+impl From<TokenLogprob> for Bits {
+    fn from(TokenLogprob { logprob, top }: TokenLogprob) -> Self {
+        Self(logprob.to_bits(), top.into_iter().map(|(id, one)| (id, one.to_bits())).collect())
+    }
+}
+
+impl From<Bits> for TokenLogprob {
+    fn from(Bits(logprob, top): Bits) -> Self {
+        // A state may come from a client.
+        let read = |bits| f64::from_bits(bits).max(LEAST).min(f64::MAX);
+        let top = top.into_iter().map(|(id, bits)| (id, read(bits))).collect();
+        Self { logprob: read(logprob), top }
+    }
 }
 
 impl TokenLogprob {
