@@ -34,7 +34,7 @@ from typing import Any
 import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import StreamingResponse
+from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 import results
@@ -171,8 +171,10 @@ def ready_bytes(count: int) -> Starlette:
     pieces = [piece for token in output(count) if (piece := reply.feed_bytes([token]))]
     pieces.append(reply.finish_bytes("stop"))
 
-    async def endpoint(request: Request) -> StreamingResponse:
+    async def endpoint(request: Request) -> Response:
         asked = json.loads(await request.body())
+        if asked.get("max_tokens") == AT_ONCE:
+            return Response(b"".join(pieces[:AT_ONCE]), media_type="text/event-stream")
 
         async def stream() -> AsyncIterator[bytes]:
             for piece in pieces[: asked.get("max_tokens", count)]:
@@ -181,7 +183,8 @@ def ready_bytes(count: int) -> Starlette:
 
         return StreamingResponse(stream(), media_type="text/event-stream")
 
-    return Starlette(routes=[Route(PATH, endpoint, methods=["POST"])])
+    paths = [path for path, _ in REQUESTS.values()]
+    return Starlette(routes=[Route(path, endpoint, methods=["POST"]) for path in paths])
 
 
 KEY = "sk-bench"
@@ -343,11 +346,18 @@ def in_turns(kinds: dict[str, str], count: int, rounds: int) -> dict[str, Measur
 
 
 def each_request(count: int, rounds: int) -> dict[tuple[str, bool], float]:
-    """Milliseconds of CPU for a request of each API, streamed or not, in the best round."""
+    """Milliseconds of CPU for a request of each API, streamed or not, in the best round.
+
+    Of ``ready bytes`` as well: what starlette takes for an answer that is there, on a new connection like the others.
+    """
     found = {}
-    with server("vllm", count) as (port, pid):
+    ready = {"ready bytes": (PATH, {"max_tokens": AT_ONCE})}
+    with server("vllm", count) as gateway, server("ready", count) as other:
+        of = {**dict.fromkeys(REQUESTS, gateway), "ready bytes": other}
+        asked = {**REQUESTS, **ready}
         for at in range(rounds + 1):  # the first is for warming up
-            for (name, (path, body)), stream in itertools.product(REQUESTS.items(), (True, False)):
+            for (name, (path, body)), stream in itertools.product(asked.items(), (True, False)):
+                port, pid = of[name]
                 before = cpu(pid)
                 asyncio.run(many(port, 256, 64, path=path, stream=stream, **body))
                 taken = (cpu(pid) - before) / 256 * 1e3
@@ -454,12 +464,15 @@ def main() -> None:
     times = max(min(found[kind].chunks) for kind in ENGINES) / ready
     print("CPU of a request, answer, log and metrics included, streamed and whole:")
     asked = each_request(options.tokens, options.rounds)
-    for name in REQUESTS:
-        print(f"  {name:>16}: {asked[name, True]:.2f} ms, {asked[name, False]:.2f} ms")
+    least = asked["ready bytes", False]
+    for name in (*REQUESTS, "ready bytes"):
+        each = asked[name, True], asked[name, False]
+        in_times = ", ".join(f"{one / least:.2f}" for one in each)
+        print(f"  {name:>16}: {each[0]:.2f} ms, {each[1]:.2f} ms; {in_times} times ready bytes")
     rates = requests_a_second(options.tokens)
-    for at_once, rate, each in rates:
+    for at_once, rate, taken in rates:
         print(
-            f"{at_once:5} streams at a time: {rate:.0f} requests a second, {each:.2f} ms CPU each"
+            f"{at_once:5} streams at a time: {rate:.0f} requests a second, {taken:.2f} ms CPU each"
         )
     silent, connection = idle(options.tokens)
     print(

@@ -663,7 +663,6 @@ def test_completions_that_are_passed_on_are_limited_and_may_break_off() -> None:
 def test_a_client_that_stops_to_read_does_not_keep_its_turn(
     server_ends: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("openai_harmony.serve.streaming._LAST_SECONDS", 0.05)
     engine = says("<|channel|>final<|message|>" + "word " * 2000 + "<|return|>", size=1)
 
     async def run() -> None:

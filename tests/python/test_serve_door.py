@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import re
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -267,6 +269,25 @@ def test_the_description() -> None:
     assert not missing
     ways = itertools.chain.from_iterable(one.values() for one in paths.values())
     assert all("`" not in way["summary"] and way["summary"].endswith(".") for way in ways)
+
+
+def test_each_route_stands_in_the_document() -> None:
+    operate = (Path(__file__).parents[2] / "docs" / "operate.md").read_text()
+    table = operate.partition("## Which APIs?")[2].partition("\n## ")[0]
+    named = {"/v1/models/{name}": "/v1/models/NAME"}
+    for path in asked(serve.app(says()), "/openapi.json").json()["paths"]:
+        written = named.get(path, path.replace("{identity}", "ID"))
+        assert re.search(rf"[` ]{re.escape(written)}`", table), written
+
+
+def test_only_rendering_is_open_to_strangers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where it is allowed; not what has its name at the end."""
+    monkeypatch.setenv("HARMONY_API_KEYS", "alpha")
+    app = serve.app(says(), allow_anonymous_render=True)
+    given = {"content_type": "application/json"}
+    assert asked(app, f"{CHAT}/render", BODIES[CHAT], **given).status == 200
+    for path in ("/v1/models/x/render", "/v1/responses/render", "/x/render"):
+        assert asked(app, path).status == 401
 
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

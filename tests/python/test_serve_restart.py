@@ -112,9 +112,9 @@ class Rolling:
                     answer = await self._once(port, head, body)
                     is_whole = b"Hi" in answer
                 else:
-                    reader, writer = kept.pop(port, None) or await asyncio.open_connection(
-                        "127.0.0.1", port
-                    )
+                    if port not in kept:
+                        kept[port] = await asyncio.open_connection("127.0.0.1", port)
+                    reader, writer = kept.pop(port)
                     writer.write(head + b"content-length: %d\r\n\r\n" % len(body) + body)
                     start = await reader.readuntil(b"\r\n\r\n")
                     if b"chunked" in start:

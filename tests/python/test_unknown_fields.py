@@ -21,6 +21,7 @@ from openai_harmony import (
     UnknownFieldWarning,
 )
 from openai_harmony.chat import unknown_fields
+from openai_harmony.interop import chat_completions
 
 HI = {"role": "user", "content": "Hi"}
 NESTED = {"author": {"role": "user", "name": None}, "content": "Hi"}
@@ -232,3 +233,16 @@ def test_other_errors_come_first() -> None:
         warnings.simplefilter("error")
         with pytest.raises(KeyError, match="'content' is missing"):
             Message.from_dict({"role": "user", "contents": "x"}, strict=True)
+
+
+def test_unknown_fields_are_compared_up_to_a_number() -> None:
+    said = [{"role": "user", "content": "Hi"}]
+    many = {f"temperatur{at}": 0 for at in range(1000)}
+    turn = chat_completions.read(json.dumps({"messages": said, **many}))
+    assert len(turn.unused) == 1000
+    hints = [one for one in turn.unused if "temperature" in one.reason]
+    assert len(hints) == 10  # one letter too many
+    turn = chat_completions.read(
+        json.dumps({"messages": said, **{f"{'z' * 9}{at}": 0 for at in range(64)}, "tol_choice": 1})
+    )
+    assert not [one for one in turn.unused if "tool_choice" in one.reason]

@@ -116,9 +116,9 @@ def _routes(gateway: Gateway, store: Store | None) -> list[Route]:
         Route("/v1/responses/{identity}", stored.delete, methods=["DELETE"]),
         get("/v1/responses/{identity}/input_items", stored.input_items),
         post("/v1/messages/count_tokens", ends.count_tokens),
-        post("/v1/completions", ends.completions),
-        post("/inference/v1/generate", ends.generate),
-        post("/inference/v1/abort_requests", ends.generate),
+        post("/v1/completions", ends.passed_on),
+        post("/inference/v1/generate", ends.passed_on),
+        post("/inference/v1/abort_requests", ends.passed_on),
         get("/v1/models", ends.models),
         get("/v1/models/{name:path}", ends.model),
         post("/api/show", ends.ollama_show),
@@ -155,12 +155,8 @@ class Endpoints:
         """``POST /v1/messages/count_tokens``."""
         return await self._gateway.counted(request, self._call("anthropic", anthropic), {})
 
-    async def completions(self, request: Request) -> Response:
-        """``POST /v1/completions``, which the engine answers itself."""
-        return await self._gateway.pass_on(request)
-
-    async def generate(self, request: Request) -> Response:
-        """VLLM's tokens in and tokens out, and their end, which the engine answers itself."""
+    async def passed_on(self, request: Request) -> Response:
+        """What the engine answers itself: completions, VLLM's tokens in and out, and their end."""
         return await self._gateway.pass_on(request)
 
     async def models(self, request: Request) -> Response:

@@ -81,7 +81,7 @@ class Doorkeeper:
         if sum(name == b"host" for name, _ in scope["headers"]) > 1:
             raise RefusedError("the request names more than one host", 400)
         path, headers = path_of(scope), Headers(scope=scope)
-        if path in door.open_paths:
+        if path in door.open_paths and scope["method"] == "POST":
             return ANONYMOUS
         if door.is_local:
             self._refuse_pages(headers)

@@ -182,7 +182,7 @@ class Gateway:
         key, model = key_of(request.scope), self.model
         record = self.journal.begin(api, request.scope["path"], request.headers, key, model)
         async with AsyncExitStack() as stack:
-            stack.callback(self.journal.end, record, model)
+            stack.callback(self.journal.end, record)
             try:
                 response = await work(request, record, stack)
             except (ClientGoneError, ClientDisconnect):
@@ -427,6 +427,10 @@ class Gateway:
         await stack.aclose()
 
     async def _whole(self, answers: list[Answer]) -> Response:
+        if len(answers) == 1:
+            await answers[0].whole()
+            made = await answers[0].response_bytes()
+            return Response(made, media_type="application/json")
         tasks = [asyncio.ensure_future(answer.whole()) for answer in answers]
         try:
             await asyncio.gather(*tasks)
@@ -434,9 +438,7 @@ class Gateway:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-        if len(answers) > 1:
-            return JSONResponse(joined(answers))
-        return Response(await answers[0].response_bytes(), media_type="application/json")
+        return JSONResponse(joined(answers))
 
 
 async def _nothing(_: object) -> bytes:

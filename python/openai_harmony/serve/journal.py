@@ -57,6 +57,7 @@ class Record:
     key: Key = ANONYMOUS
     model: str = ""
     """The model that was asked for, or that there is."""
+    engine_model: str = ""
     id: str = field(default_factory=request_id)
     began: float = field(default_factory=time.perf_counter)
     first_token: float | None = None
@@ -184,7 +185,7 @@ class Journal:
     ) -> Record:
         """A request with this key has arrived, for this model unless it names one."""
         self._running.inc()
-        record = Record(api, path, key, model)
+        record = Record(api, path, key, model, model)
         self._running_records[record.id] = record
         if self._traces is not None:
             record.span = self._traces.begin(path, headers)
@@ -207,12 +208,12 @@ class Journal:
         if self._traces is not None:
             self._traces.flush()
 
-    def end(self, record: Record, model: str) -> None:
-        """A request has ended, which this model has answered."""
+    def end(self, record: Record) -> None:
+        """A request has ended."""
         self._running.dec()
         del self._running_records[record.id]
         fields = record.fields(self.contents)
-        key = record.key.label
+        key, model = record.key.label, record.engine_model
         self._requests.labels(fields["api"], str(record.status), key).inc()
         self._prompt.labels(key, model).inc(fields["prompt_tokens"])
         self._sampled.labels(key, model).inc(fields["completion_tokens"])

@@ -130,6 +130,13 @@ async def begin(engine: Engine, asked: Sequence[SampleRequest]) -> list[Begun]:
     ``EngineError`` if it does not answer one of them; then none is sampled any more.
     """
     samples = [sample(engine, request) for request in asked]
+    if len(samples) == 1:  # without a task, which costs more than the rest
+        [sampled] = samples
+        try:
+            return [(await _first(sampled), sampled)]
+        except BaseException:
+            await sampled.aclose()
+            raise
     firsts = [asyncio.ensure_future(_first(sampled)) for sampled in samples]
     try:
         return list(zip(await asyncio.gather(*firsts), samples))
