@@ -8,7 +8,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -264,14 +264,20 @@ def items(found: Body) -> Any:
     return json.loads(found.json() or b"")
 
 
-def database(url: str) -> sqlalchemy.Engine:
+@contextmanager
+def database(url: str) -> Iterator[sqlalchemy.Connection]:
     """The store's, which is looked at without it."""
-    return sqlalchemy.create_engine(url if "://" in url else f"sqlite:///{url}")
+    engine = sqlalchemy.create_engine(url if "://" in url else f"sqlite:///{url}")
+    try:
+        with engine.begin() as connection:
+            yield connection
+    finally:
+        engine.dispose()
 
 
 def uses(url: str) -> list[Any]:
     """When each response was used, by their ids."""
-    with database(url).connect() as connection:
+    with database(url) as connection:
         asked = sqlalchemy.text("SELECT id, used FROM harmony_responses ORDER BY id")
         return [tuple(row) for row in connection.execute(asked)]
 
@@ -283,7 +289,7 @@ def test_age(url: str) -> None:
     following = body(input="y", previous_response_id="resp_1")
     store.keep("", following, answered("resp_2"))
     hours = 3600
-    with database(url).begin() as connection:
+    with database(url) as connection:
         table = "UPDATE harmony_responses SET used = {} WHERE id = '{}'"
         connection.execute(sqlalchemy.text(table.format(time.time() - 23 * hours, "resp_1")))
     [first, _] = items(store.history("", "resp_2"))
@@ -293,7 +299,7 @@ def test_age(url: str) -> None:
     store.history("", "resp_2")
     assert uses(url) == written
     # To go on is a use of all before.
-    with database(url).begin() as connection:
+    with database(url) as connection:
         used = connection.execute(
             sqlalchemy.text("SELECT min(used) FROM harmony_responses")
         ).scalar()
@@ -308,7 +314,7 @@ def test_age(url: str) -> None:
     store = Store(url, days=1)
     # A second try of one that was stored changes nothing.
     store.keep("", body(input="z"), answered("resp_3"))
-    with database(url).begin() as connection:
+    with database(url) as connection:
         for table in ("harmony_responses", "harmony_items"):
             count = connection.execute(sqlalchemy.text(f"SELECT count(*) FROM {table}")).scalar()
             assert count == 1
@@ -321,7 +327,7 @@ def test_a_chain_that_many_continue(url: str) -> None:
     for at in range(13):
         previous = {"previous_response_id": f"resp_{at - 1}"} if at else {}
         store.keep("", body(input=f"turn {at}", **previous), answered(f"resp_{at}"))
-    with database(url).begin() as connection:  # all of it has to be written anew
+    with database(url) as connection:  # all of it has to be written anew
         connection.execute(
             sqlalchemy.text(f"UPDATE harmony_responses SET used = {time.time() - 7200}")
         )
@@ -335,7 +341,7 @@ def test_a_chain_that_many_continue(url: str) -> None:
     with ThreadPoolExecutor(24) as pool:
         assert set(pool.map(go_on, range(96))) == {13}
     assert len(items(store.history("", "resp_more_95"))) == 14
-    with database(url).begin() as connection:
+    with database(url) as connection:
         oldest = connection.execute(sqlalchemy.text("SELECT min(used) FROM harmony_responses"))
         assert oldest.scalar() > time.time() - 3600
     store.close()

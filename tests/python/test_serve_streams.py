@@ -6,7 +6,6 @@ import asyncio
 import json
 import logging
 from collections.abc import AsyncGenerator, Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ pytest.importorskip("starlette")
 
 from gateways import BODIES, HELLO, Answer, Engine, ask, says, tokens
 from openai_harmony import serve
+from openai_harmony.serve.configuration import Configuration
 from openai_harmony.serve.engines import EngineError, Sampled, SampleRequest
 from openai_harmony.serve.sampling import held
 
@@ -384,7 +384,7 @@ def test_a_body_that_says_that_it_is_too_large_is_not_waited_for(length: str, st
 
 @pytest.mark.parametrize(("less", "status"), [(0, 200), (1, 429)])
 def test_the_room_for_bodies_is_used_up(less: int, status: int) -> None:
-    raw = json.dumps(BODIES[CHAT]).encode()
+    raw = json.dumps(BODIES[CHAT]).encode() + b" " * 50_000  # small ones always come through
 
     async def use() -> None:
         room = {"max_body": len(raw), "max_bodies": 2 * len(raw) - less}
@@ -420,6 +420,9 @@ def test_other_settings_count_from_the_next_request_on(
         both = (ask(app, CHAT, BODIES[CHAT]) for _ in range(2))
         return {answer.status for answer in await asyncio.gather(*both)}
 
+    def take(**named: Any) -> None:
+        gateway.take(Configuration(gateway.settings.with_(**named), ()))
+
     async def use() -> None:
         first = gateway.engine
         closed = asyncio.Event()
@@ -431,16 +434,16 @@ def test_other_settings_count_from_the_next_request_on(
         assert await said() == "Alpha"
         assert "prompt" not in fields(caplog)
         assert await two() == {200, 429}
-        gateway.take(replace(gateway.settings, log_contents=True, max_running=2))
+        take(log_contents=True, max_running=2)
         assert gateway.engine is first
         assert await two() == {200}
-        gateway.take(replace(gateway.settings, engine=replay(tmp_path, "b", "Beta")))
+        take(engine=replay(tmp_path, "b", "Beta"))
         assert await said() == "Beta"
         assert "Hello" in fields(caplog)["prompt"]
         # Answers that run may need the engine that was.
         assert not closed.is_set()
         await closed.wait()
-        gateway.take(replace(gateway.settings, log_contents=False))
+        take(log_contents=False)
         assert await said() == "Beta"
         assert "prompt" not in fields(caplog)
 
