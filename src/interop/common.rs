@@ -191,12 +191,9 @@ fn read_grammar(
 }
 
 /// The effort that a word means; words beyond the model's range mean its highest or lowest effort.
-pub(super) fn read_effort(
-    field: &BodyField<'_, '_>,
-    request: &mut Request<'_>,
-) -> Result<ReasoningEffort> {
+pub(super) fn read_effort(field: &BodyField<'_, '_>, request: &mut Request<'_>) -> ReasoningEffort {
     let word = field.at().as_str().unwrap_or_default();
-    Ok(match word.to_ascii_lowercase().as_str() {
+    match word.to_ascii_lowercase().as_str() {
         "none" | "minimal" | "low" => ReasoningEffort::Low,
         "medium" => ReasoningEffort::Medium,
         "high" | "xhigh" | "max" | "ultra" => ReasoningEffort::High,
@@ -204,7 +201,7 @@ pub(super) fn read_effort(
             request.list(field, UnusedReason::UnknownEffort);
             ReasoningEffort::Medium
         }
-    })
+    }
 }
 
 /// Reads the `reasoning` of Responses and of some clients of chat: effort, the most tokens of thoughts, and whether the
@@ -217,7 +214,7 @@ pub(super) fn read_reasoning(
     own: &[&str],
 ) -> Result<()> {
     if let Some(effort) = reasoning.get("effort") {
-        request.effort = Some(read_effort(&effort, request)?);
+        request.effort = Some(read_effort(&effort, request));
     }
     let budget = read_thinking_budget(reasoning, "max_tokens")?;
     request.thinking_budget = budget.or(request.thinking_budget);

@@ -282,9 +282,6 @@ pub(super) fn arguments_in_harmony(tool: &Tool, arguments: String) -> String {
 /// The arguments of a call without any.
 pub(super) const NO_ARGUMENTS: &str = "{}";
 
-/// Arguments that cannot become an object, whatever follows them.
-pub(super) const NO_OBJECT: &str = "]";
-
 /// A call's arguments: text byte for byte, except that an empty text means no arguments; an object as compact JSON. If
 /// the API's arguments are objects (`objects_only`), an object's JSON text is accepted too, since some clients forward
 /// what was streamed; no call of the API has any other text.

@@ -35,7 +35,7 @@ impl From<TokenLogprob> for Bits {
 impl From<Bits> for TokenLogprob {
     fn from(Bits(logprob, top): Bits) -> Self {
         // A state may come from a client.
-        let read = |bits| f64::from_bits(bits).max(LEAST).min(f64::MAX);
+        let read = |bits| Some(f64::from_bits(bits)).filter(|one| one.is_finite()).unwrap_or(LEAST);
         let top = top.into_iter().map(|(id, bits)| (id, read(bits))).collect();
         Self { logprob: read(logprob), top }
     }

@@ -69,7 +69,7 @@ pub(super) fn read_message(
     }
     if let Some(config) = message.object("output_config")? {
         if let Some(effort) = config.get("effort") {
-            request.latest_effort = Some(read_effort(&effort, request)?);
+            request.latest_effort = Some(read_effort(&effort, request));
         }
         request.list_others(&config, &["effort"]);
     }

@@ -160,7 +160,7 @@ fn read_settings(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result
             request.read_response_format(&format)?;
         }
         if let Some(effort) = output.get("effort") {
-            request.effort = Some(read_effort(&effort, request)?);
+            request.effort = Some(read_effort(&effort, request));
         }
         request.list_others(&output, &["format", "effort"]);
     }

@@ -197,7 +197,7 @@ pub(crate) fn read_settings<'v, 'p>(
         read_reasoning(&reasoning.object()?, request, &["enabled", "exclude"])?;
     }
     if let Some(effort) = get("reasoning_effort") {
-        request.effort = Some(read_effort(&effort, request)?);
+        request.effort = Some(read_effort(&effort, request));
     }
     if let Some(format) = get("response_format") {
         request.read_response_format(&format)?;

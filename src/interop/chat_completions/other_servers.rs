@@ -50,7 +50,7 @@ fn read_template(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result
     if let Some(effort) = given.get("reasoning_effort")
         && body.get("reasoning_effort").is_none()
     {
-        request.effort = Some(read_effort(&effort, request)?);
+        request.effort = Some(read_effort(&effort, request));
     }
     for key in ["enable_thinking", "thinking"] {
         if given.bool(key)? == Some(false) {

@@ -127,7 +127,7 @@ fn read_think(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()
             request.effort = None;
             request.answer.thought_display = ThoughtDisplay::Hidden;
         }
-        Value::String(_) => request.effort = Some(read_effort(&think, request)?),
+        Value::String(_) => request.effort = Some(read_effort(&think, request)),
         _ => return Err(think.expected("true, false or a level")),
     }
     Ok(())

@@ -68,12 +68,12 @@ impl HeldCall {
 }
 
 /// Whether a call's arguments are not, or not yet, complete for its tool.
-pub(super) fn is_half(tool: &Tool, arguments: &str) -> bool {
+fn is_half(tool: &Tool, arguments: &str) -> bool {
     !takes_code(tool) && !is_object(arguments)
 }
 
 /// Whether a tool takes plain code.
-fn takes_code(tool: &Tool) -> bool {
+pub(super) fn takes_code(tool: &Tool) -> bool {
     tool.kind == ToolKind::Builtin && tool.recipient == PYTHON
 }
 

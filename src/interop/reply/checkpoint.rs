@@ -15,8 +15,7 @@ use crate::interop::answer::{
     Call, Logprobs, PastSegments, Segment, SegmentKind, SegmentState, TextKind,
 };
 use crate::interop::dialect::Resends;
-use crate::interop::tools::NO_OBJECT;
-use crate::json::shortest_prefix;
+use crate::json::ObjectText;
 use crate::parse::{Checkpoint, Repair, StateData, StreamableParser};
 use crate::repair::RepairKind;
 use crate::saved::{MOST, check, invalid};
@@ -53,8 +52,9 @@ enum Open {
     },
     Call {
         id: String,
-        /// The part of the arguments sent so far that decides how they end.
-        arguments: String,
+        /// Whether arguments were sent.
+        has_begun: bool,
+        arguments: ObjectText,
         decoder: Option<InputDecoder>,
     },
     /// A call that is held back, and the first token of its header.
@@ -81,26 +81,29 @@ impl Reply {
             Some(_) => Open::Nothing,
         };
         let says_more = match &open {
-            Open::Text { kind, .. } => *kind != TextKind::Thought && sorter.stopped.is_none(),
+            Open::Text { kind, .. } => {
+                *kind != TextKind::Thought && sorter.visible.stopped.is_none()
+            }
             // A held call may become text.
             Open::Held { .. } => true,
             Open::Nothing | Open::Call { .. } | Open::Builtin { .. } => false,
         };
-        let logprobs = sorter.logprobs.as_ref();
+        let logprobs = sorter.visible.logprobs.as_ref();
         ReplyCheckpoint {
             logprobs: logprobs.map(|kept| kept.checkpoint(parser.first_held(), says_more)),
             parser,
             is_open: self.is_open,
-            content_from: sorter.content_from,
-            content_to: sorter.content_to,
-            content_ends: sorter.content_ends,
+            content_from: sorter.content.from,
+            content_to: sorter.content.to,
+            content_ends: sorter.content.ends,
             open,
             past: sorter.ended(),
-            calls: sorter.calls,
+            calls: sorter.made.calls,
             ids: sorter.ids.count(),
-            thought_tokens: sorter.thought_tokens,
-            held: if sorter.stopped.is_some() { "" } else { sorter.stop.held() }.to_owned(),
-            stopped: sorter.stopped.clone(),
+            thought_tokens: sorter.made.thought_tokens,
+            held: if sorter.visible.stopped.is_some() { "" } else { sorter.visible.stop.held() }
+                .to_owned(),
+            stopped: sorter.visible.stopped.clone(),
         }
     }
 
@@ -111,9 +114,9 @@ impl Reply {
         let fed = self.parser.fed_count();
         let held_fits = match &from.stopped {
             Some(_) => from.held.is_empty(),
-            None => sorter.stop.hold(&from.held),
+            None => sorter.visible.stop.hold(&from.held),
         };
-        let logprobs_fit = match (&mut from.logprobs, &sorter.logprobs) {
+        let logprobs_fit = match (&mut from.logprobs, &sorter.visible.logprobs) {
             (Some(saved), Some(own)) => saved.resume(own),
             (None, None) => true,
             _ => false,
@@ -132,10 +135,12 @@ impl Reply {
         if !self.parser.has_events() {
             sorter.prompted = 0;
         }
-        (sorter.content_from, sorter.content_to) = (from.content_from, from.content_to);
-        (sorter.content_ends, sorter.thought_tokens) = (from.content_ends, from.thought_tokens);
-        (sorter.past, sorter.calls, sorter.stopped) = (from.past, from.calls, from.stopped);
-        sorter.logprobs = from.logprobs;
+        (sorter.content.from, sorter.content.to) = (from.content_from, from.content_to);
+        (sorter.content.ends, sorter.made.thought_tokens) =
+            (from.content_ends, from.thought_tokens);
+        (sorter.made.past, sorter.made.calls, sorter.visible.stopped) =
+            (from.past, from.calls, from.stopped);
+        sorter.visible.logprobs = from.logprobs;
         sorter.ids.resume(from.ids);
         let resends = self.dialect.definition().resends;
         sorter.reopen(from.open, &self.parser, resends)
@@ -145,39 +150,30 @@ impl Reply {
 impl Sorter {
     /// Counts of the segments that have ended.
     fn ended(&self) -> PastSegments {
-        let ended = self.segments.iter().filter(|segment| segment.state != SegmentState::Open);
-        ended.fold(self.past, PastSegments::with)
+        let ended = self.made.segments.iter().filter(|segment| segment.state != SegmentState::Open);
+        ended.fold(self.made.past, PastSegments::with)
     }
 
     fn opened(&self, resends: Resends) -> Open {
         match &self.open {
             OpenMessage::None => Open::Nothing,
             OpenMessage::Text(kind, segment) => {
-                let said = segment.map(|at| &self.segments[at].text);
+                let said = segment.map(|at| &self.made.segments[at].text);
                 let said = said.filter(|_| repeats(*kind, resends));
                 let has_begun = segment.is_some();
                 Open::Text { kind: *kind, has_begun, said: said.cloned().unwrap_or_default() }
             }
-            OpenMessage::Call { segment, begun, decoder } => {
-                let Segment { kind, text, .. } = &self.segments[*segment];
-                let id = match kind {
-                    SegmentKind::Call(call) => call.id.clone(),
-                    SegmentKind::Text(_) => String::new(),
-                };
-                // A custom tool's input is in its decoder.
-                let arguments = match decoder {
-                    Some(_) => String::new(),
-                    None => shortest_prefix(&[begun, text.as_str()].concat())
-                        .unwrap_or_else(|| NO_OBJECT.to_owned()),
-                };
+            OpenMessage::Call { segment, arguments, decoder } => {
+                let segment = &self.made.segments[*segment];
+                let id = segment.as_call().map(|call| call.id.clone()).unwrap_or_default();
                 let decoder = decoder.as_ref().map(InputDecoder::checkpoint);
-                Open::Call { id, arguments, decoder }
+                Open::Call { id, has_begun: !segment.is_new(), arguments: *arguments, decoder }
             }
             OpenMessage::Held(call) => {
                 Open::Held { arguments: call.arguments.clone(), header: call.report.span.start }
             }
             OpenMessage::Builtin(call) => {
-                Open::Builtin { text: self.builtin_calls[*call].text.clone() }
+                Open::Builtin { text: self.made.builtin_calls[*call].text.clone() }
             }
         }
     }
@@ -189,7 +185,7 @@ impl Sorter {
             return if matches!(open, Open::Nothing) { Ok(()) } else { Err(mismatch()) };
         };
         let begun = usize::from(matches!(open, Open::Call { .. }));
-        let calls = self.calls.checked_sub(begun).ok_or_else(mismatch)?;
+        let calls = self.made.calls.checked_sub(begun).ok_or_else(mismatch)?;
         let route = self.rules.route(header.author, header.channel, header.recipient, calls);
         let recipient = header.recipient.unwrap_or_default().to_owned();
         self.open = match (open, route) {
@@ -201,17 +197,17 @@ impl Sorter {
                     has_begun.then(|| self.reopen_segment(SegmentKind::Text(kind), said, true));
                 OpenMessage::Text(kind, at)
             }
-            (Open::Call { id, arguments, decoder }, Route::Call(tool))
+            (Open::Call { id, has_begun, arguments, decoder }, Route::Call(tool))
                 if decoder.as_ref().is_none_or(InputDecoder::is_possible) =>
             {
                 let kind = SegmentKind::Call(Call { tool, id, index: calls });
-                let segment = self.reopen_segment(kind, String::new(), !arguments.is_empty());
-                OpenMessage::Call { segment, begun: arguments, decoder }
+                let segment = self.reopen_segment(kind, String::new(), has_begun);
+                OpenMessage::Call { segment, arguments, decoder }
             }
             (Open::Held { arguments, header }, Route::Call(tool))
-                if header <= self.content_from =>
+                if header <= self.content.from =>
             {
-                let (kind, span) = (RepairKind::CallAsText, header..self.content_from);
+                let (kind, span) = (RepairKind::CallAsText, header..self.content.from);
                 let report =
                     Repair { kind, span, index: Some(parser.message_count()), text: recipient };
                 let mut held = HeldCall::new(tool, report);
@@ -219,7 +215,7 @@ impl Sorter {
                 OpenMessage::Held(Box::new(held))
             }
             (Open::Builtin { text }, Route::Builtin) => {
-                self.builtin_calls.push(BuiltinCall { recipient, text, is_complete: false });
+                self.made.builtin_calls.push(BuiltinCall { recipient, text, is_complete: false });
                 OpenMessage::Builtin(0)
             }
             _ => return Err(mismatch()),
@@ -228,7 +224,7 @@ impl Sorter {
     }
 
     fn reopen_segment(&mut self, kind: SegmentKind, text: String, has_past: bool) -> usize {
-        self.segments.push(Segment { text, has_past, ..Segment::new(kind, String::new()) });
-        self.segments.len() - 1
+        self.made.segments.push(Segment { text, has_past, ..Segment::new(kind, String::new()) });
+        self.made.segments.len() - 1
     }
 }

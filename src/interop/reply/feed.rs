@@ -3,7 +3,7 @@
 use super::super::answer::{AnswerState, FinishReason, Framing, Outcome, Sink, Usage, check};
 use super::super::{Json, TokenLogprob};
 use super::Reply;
-use super::sort::Sorter;
+use super::sort::{Made, Sorter};
 use crate::error::{ErrorKind, Result};
 
 impl Reply {
@@ -78,7 +78,7 @@ impl Reply {
         if let Some(logprobs) = logprobs {
             check(tokens, logprobs)?;
         }
-        if let Some(kept) = &mut self.sorter.logprobs {
+        if let Some(kept) = &mut self.sorter.visible.logprobs {
             kept.feed(tokens, logprobs.unwrap_or_default());
         }
         if !tokens.is_empty() {
@@ -197,13 +197,14 @@ impl Reply {
         let sink = &mut Sink::new(bytes, framing);
         self.open(sink);
         self.sorter.take(events, Some(reason), sink);
-        let stop_sequence = self.sorter.stopped.clone().or(end.stop_sequence.map(str::to_owned));
+        let stop_sequence =
+            self.sorter.visible.stopped.clone().or(end.stop_sequence.map(str::to_owned));
         let reason = if stop_sequence.is_some() { FinishReason::Stop } else { reason };
         let failure = if reason == FinishReason::Abort { end.message } else { "" };
         let durations = self.timer.durations();
         let outcome = Outcome { reason, stop_sequence, durations, failure: failure.to_owned() };
         let usage = self.usage();
-        let Sorter { segments, past, writer, .. } = &mut self.sorter;
+        let Sorter { made: Made { segments, past, .. }, writer, .. } = &mut self.sorter;
         let state = AnswerState { past: *past, segments, usage, outcome: Some(&outcome) };
         if reason == FinishReason::Abort {
             let error = self.dialect.error_body(end.status, end.message, None, None);

@@ -7,8 +7,11 @@
 use serde::{Deserialize, Serialize};
 
 use crate::interop::body::parse_arguments;
-use crate::interop::tools::NO_OBJECT;
-use crate::json::shortest_prefix;
+
+/// What a checkpoint has instead of an object whose string so far is one, and instead of other text, which cannot
+/// become an object.
+const OPENED: &str = "{\"input\":\"";
+const NO_OBJECT: &str = "]";
 
 /// How many bytes to look at after a quote to decide whether it ends the string. Objects that a model writes never need
 /// more.
@@ -48,7 +51,10 @@ impl InputDecoder {
     /// Whether its offset lies within its text: a checkpoint may have been altered.
     pub(super) fn is_possible(&self) -> bool {
         match self.state {
-            InputState::Inside(at) | InputState::Bare(at) => self.raw.is_char_boundary(at),
+            InputState::Bare(at) => self.raw.is_char_boundary(at),
+            InputState::Inside(at) => {
+                matches!(self.raw.get(..at), Some(OPENED | NO_OBJECT))
+            }
             InputState::Opening | InputState::Object => true,
         }
     }
@@ -62,11 +68,10 @@ impl InputDecoder {
         };
         let left = &self.raw[emitted.len()..];
         // The meaning of a quote at the end depends on whether the whole is an object.
-        let begun = match (state, shortest_prefix(emitted).as_deref()) {
-            (InputState::Bare(_), _) => "",
-            (_, Some("{\"\":\"")) => "{\"input\":\"",
-            (_, None) => NO_OBJECT,
-            (_, Some(_)) => return self.clone(),
+        let begun = match state {
+            InputState::Bare(_) => "",
+            _ if is_string_so_far(emitted) => OPENED,
+            _ => NO_OBJECT,
         };
         let state = if begun.is_empty() { state } else { InputState::Inside(begun.len()) };
         Self { raw: [begun, left].concat(), state }
@@ -109,6 +114,12 @@ impl InputDecoder {
     }
 }
 
+/// Whether the text is `{"input": "` and then what a JSON string can contain.
+fn is_string_so_far(text: &str) -> bool {
+    let Lookahead::Whole(begun) = opening(text) else { return false };
+    serde_json::from_str::<String>(&["\"", &text[begun..], "\""].concat()).is_ok()
+}
+
 /// The member `input` of an object, if it is a string.
 fn member(raw: &str) -> Option<String> {
     Some(parse_arguments(raw)?.at().get("input")?.as_str()?.to_owned())
@@ -116,7 +127,7 @@ fn member(raw: &str) -> Option<String> {
 
 /// The rest of the input, if the arguments end inside the string or after it.
 fn rest(raw: &str, mut at: usize) -> String {
-    let is_object = member(raw).is_some();
+    let is_object = is_string_so_far(&raw[..at]) && member(raw).is_some();
     let mut input = String::new();
     loop {
         at = decode(raw, at, &mut input);

@@ -32,7 +32,7 @@ use serde_json::Value;
 
 use self::ids::Ids;
 use self::options::seconds_now;
-use self::sort::Sorter;
+use self::sort::{Made, Sorter};
 use self::thinking::ThinkingBudget;
 use self::timer::Timer;
 use super::answer::{AnswerState, Head, Outcome, Sink, Usage, write_json};
@@ -172,7 +172,7 @@ impl Reply {
     /// Appends [`Self::response`] to a buffer as JSON on one line, with every number in a call's arguments as the model
     /// wrote it.
     pub fn response_into(&self, bytes: &mut Vec<u8>) {
-        let Sorter { segments, past, writer, .. } = &self.sorter;
+        let Sorter { made: Made { segments, past, .. }, writer, .. } = &self.sorter;
         let (usage, outcome) = (self.usage(), self.outcome.as_ref());
         writer.response(&AnswerState { past: *past, segments, usage, outcome }, bytes);
     }
@@ -212,7 +212,7 @@ impl Reply {
     /// The stop string of the body that ended the visible answer. The engine can stop; further tokens are counted but
     /// add nothing.
     pub fn stop_sequence(&self) -> Option<&str> {
-        let found = self.sorter.stopped.as_deref();
+        let found = self.sorter.visible.stopped.as_deref();
         found.or_else(|| self.outcome.as_ref()?.stop_sequence.as_deref())
     }
 
@@ -240,18 +240,18 @@ impl Reply {
     /// The repairs, including calls that were delivered as text or as other calls, and messages of other authors. Spans
     /// count from the first token fed.
     pub fn repairs(&self) -> &[Repair] {
-        &self.sorter.repairs
+        &self.sorter.made.repairs
     }
 
     /// The calls of built-in tools, in their order.
     pub fn builtin_calls(&self) -> &[BuiltinCall] {
-        &self.sorter.builtin_calls
+        &self.sorter.made.builtin_calls
     }
 
     /// How many tokens the turn has taken so far.
     pub fn usage(&self) -> Usage {
         let sampled = self.parser.fed_count();
-        let thoughts = self.sorter.thought_tokens + self.sorter.open_thought_tokens(sampled);
+        let thoughts = self.sorter.made.thought_tokens + self.sorter.open_thought_tokens(sampled);
         Usage {
             prompt_tokens: self.prompt_tokens,
             cached_tokens: self.cached_tokens,

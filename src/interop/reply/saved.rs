@@ -19,7 +19,7 @@ use crate::interop::{ReasoningField, TokenLogprob, Turn};
 use crate::saved::{invalid, read};
 
 /// The version of the format. It changes with the fields of [`SavedReply`].
-const VERSION: u32 = 7;
+const VERSION: u32 = 8;
 
 #[derive(Debug, Serialize, Deserialize)]
 struct SavedReply {
@@ -207,7 +207,12 @@ impl Reply {
         self.saved(Fed::Tokens {
             tokens: self.parser.tokens().to_vec(),
             cuts: self.cuts.clone(),
-            logprobs: self.sorter.logprobs.as_ref().map(|kept| kept.given().cloned().collect()),
+            logprobs: self
+                .sorter
+                .visible
+                .logprobs
+                .as_ref()
+                .map(|kept| kept.given().cloned().collect()),
             made_ids: self.sorter.ids.made().to_vec(),
         })
     }

@@ -1,7 +1,7 @@
 //! Sorts the parser's events into segments, the same for all dialects.
 
 use super::BuiltinCall;
-use super::arguments::{HeldCall, Meaning, is_half};
+use super::arguments::{HeldCall, Meaning, takes_code};
 use super::ids::Ids;
 use super::input::InputDecoder;
 use super::route::{Route, RouteRules};
@@ -14,6 +14,7 @@ use crate::interop::answer::{
 };
 use crate::interop::tools::NO_ARGUMENTS;
 use crate::interop::{Tool, ToolKind, Turn};
+use crate::json::ObjectText;
 use crate::parse::{Event, Repair};
 use crate::repair::RepairKind;
 
@@ -27,25 +28,43 @@ pub(super) struct Sorter {
     /// Prefilled bytes: cut from a text, kept in a call, since half the arguments are of no use.
     pub(super) prompted: usize,
     pub(super) open: OpenMessage,
-    /// Where the open message's content begins.
-    pub(super) content_from: usize,
-    /// Where the known part of its content ends.
-    pub(super) content_to: usize,
-    /// Whether that is the whole content, and no character at its end was dropped.
-    pub(super) content_ends: bool,
+    pub(super) content: KnownContent,
+    pub(super) visible: VisibleText,
+    pub(super) made: Made,
+}
+
+/// The tokens of the open message's content.
+#[derive(Debug, Default)]
+pub(super) struct KnownContent {
+    /// Where it begins.
+    pub(super) from: usize,
+    /// Where the known part of it ends.
+    pub(super) to: usize,
+    /// Whether that is all of it, and no character at its end was dropped.
+    pub(super) ends: bool,
+}
+
+/// What limits and accompanies the text that the user sees.
+#[derive(Debug)]
+pub(super) struct VisibleText {
     pub(super) stop: StopStrings,
+    /// The stop string of the body that ended it.
+    pub(super) stopped: Option<String>,
     /// `Some` if the body asks for them.
     pub(super) logprobs: Option<Logprobs>,
-    pub(super) calls: usize,
+}
+
+/// What has been made of the tokens.
+#[derive(Debug, Default)]
+pub(super) struct Made {
     pub(super) segments: Vec<Segment>,
     /// Counts of the segments before a checkpoint.
     pub(super) past: PastSegments,
-    pub(super) repairs: Vec<Repair>,
+    pub(super) calls: usize,
     pub(super) builtin_calls: Vec<BuiltinCall>,
+    pub(super) repairs: Vec<Repair>,
     /// Tokens of the thoughts that are complete.
     pub(super) thought_tokens: usize,
-    /// The stop string of the body that ended the visible answer.
-    pub(super) stopped: Option<String>,
 }
 
 /// What the open message has become.
@@ -56,8 +75,7 @@ pub(super) enum OpenMessage {
     Text(TextKind, Option<usize>),
     Call {
         segment: usize,
-        /// The part of the arguments before a checkpoint that still matters.
-        begun: String,
+        arguments: ObjectText,
         decoder: Option<InputDecoder>,
     },
     /// A call that is not shown before it is complete.
@@ -75,18 +93,13 @@ impl Sorter {
             prefixes: turn.dialect.definition().prefixes,
             prompted: begun.map_or(0, String::len),
             open: OpenMessage::None,
-            content_from: 0,
-            content_to: 0,
-            content_ends: false,
-            stop: StopStrings::new(&turn.stop_strings)?,
-            logprobs: turn.sampling.logprobs.map(Logprobs::new),
-            calls: 0,
-            segments: Vec::new(),
-            past: PastSegments::default(),
-            repairs: Vec::new(),
-            builtin_calls: Vec::new(),
-            thought_tokens: 0,
-            stopped: None,
+            content: KnownContent::default(),
+            visible: VisibleText {
+                stop: StopStrings::new(&turn.stop_strings)?,
+                stopped: None,
+                logprobs: turn.sampling.logprobs.map(Logprobs::new),
+            },
+            made: Made::default(),
         })
     }
 
@@ -101,12 +114,12 @@ impl Sorter {
         while let Some(event) = events.next() {
             match event {
                 Event::MessageStart { span, index, author, channel, recipient, .. } => {
-                    self.content_from = span.end;
-                    if let Some(logprobs) = &mut self.logprobs {
+                    self.content.from = span.end;
+                    if let Some(logprobs) = &mut self.visible.logprobs {
                         logprobs.begin(span.end);
                     }
                     let (channel, to) = (channel.as_deref(), recipient.as_deref());
-                    let route = self.rules.route(&author, channel, to, self.calls);
+                    let route = self.rules.route(&author, channel, to, self.made.calls);
                     let (kind, text) = if route == Route::Foreign {
                         (RepairKind::ForeignAuthor, written(author))
                     } else {
@@ -115,15 +128,15 @@ impl Sorter {
                     self.begin(route, Repair { kind, span, index: Some(index), text }, sink);
                 }
                 Event::ContentDelta { span, text, .. } => {
-                    self.content_to = span.end;
-                    self.content_ends = events.peek().is_some_and(|next| {
+                    self.content.to = span.end;
+                    self.content.ends = events.peek().is_some_and(|next| {
                         let Event::MessageEnd { stop_token, .. } = next else { return false };
                         stop_token.is_some() || end.is_none()
                     });
                     self.add(text, sink);
                 }
                 Event::MessageEnd { span, stop_token, .. } => {
-                    self.thought_tokens += self.open_thought_tokens(span.start);
+                    self.made.thought_tokens += self.open_thought_tokens(span.start);
                     // The message broke off, unless only its stop token was missing.
                     let is_cut = match end {
                         _ if stop_token.is_some() => false,
@@ -132,7 +145,7 @@ impl Sorter {
                     };
                     self.end(if is_cut { SegmentState::Cut } else { SegmentState::Whole }, sink);
                 }
-                Event::Repair(repair) => self.repairs.push(repair),
+                Event::Repair(repair) => self.made.repairs.push(repair),
             }
         }
     }
@@ -141,10 +154,11 @@ impl Sorter {
     fn is_half_a_call(&self) -> bool {
         match &self.open {
             OpenMessage::Held(call) => call.is_half(),
-            OpenMessage::Call { segment, begun, decoder: None } => {
-                let Segment { kind, text, .. } = &self.segments[*segment];
-                let SegmentKind::Call(call) = kind else { return false };
-                is_half(&call.tool, &[begun, text.as_str()].concat())
+            OpenMessage::Call { segment, arguments, decoder: None } => {
+                let SegmentKind::Call(call) = &self.made.segments[*segment].kind else {
+                    return false;
+                };
+                !takes_code(&call.tool) && *arguments != ObjectText::Whole
             }
             _ => false,
         }
@@ -157,7 +171,7 @@ impl Sorter {
 
     /// Tokens of the open thought, after `parsed` tokens in all.
     pub(super) fn open_thought_tokens(&self, parsed: usize) -> usize {
-        if self.is_thinking() { parsed.saturating_sub(self.content_from) } else { 0 }
+        if self.is_thinking() { parsed.saturating_sub(self.content.from) } else { 0 }
     }
 
     /// `report` is the repair of a message that does not become what it is.
@@ -165,17 +179,17 @@ impl Sorter {
         self.open = match route {
             Route::Text(kind) => OpenMessage::Text(kind, None),
             Route::CallAsText => {
-                self.repairs.push(report);
+                self.made.repairs.push(report);
                 OpenMessage::Text(TextKind::Answer, None)
             }
             Route::Foreign => {
-                self.repairs.push(report);
+                self.made.repairs.push(report);
                 OpenMessage::None
             }
             Route::Builtin => {
                 let (recipient, text) = (report.text, String::new());
-                self.builtin_calls.push(BuiltinCall { recipient, text, is_complete: false });
-                OpenMessage::Builtin(self.builtin_calls.len() - 1)
+                self.made.builtin_calls.push(BuiltinCall { recipient, text, is_complete: false });
+                OpenMessage::Builtin(self.made.builtin_calls.len() - 1)
             }
             Route::Call(tool) if self.rules.objects || tool.kind.takes_object() => {
                 OpenMessage::Held(Box::new(HeldCall::new(tool, report)))
@@ -183,7 +197,9 @@ impl Sorter {
             Route::Call(tool) => {
                 let decoder = (tool.kind == ToolKind::Custom).then(InputDecoder::default);
                 match self.begin_call(tool, sink) {
-                    Some(segment) => OpenMessage::Call { segment, begun: String::new(), decoder },
+                    Some(segment) => {
+                        OpenMessage::Call { segment, arguments: ObjectText::Before, decoder }
+                    }
                     None => OpenMessage::None,
                 }
             }
@@ -192,11 +208,11 @@ impl Sorter {
 
     /// `None` after a stop string: nothing more is emitted.
     fn begin_call(&mut self, tool: Tool, sink: &mut Sink<'_>) -> Option<usize> {
-        if self.stopped.is_some() {
+        if self.visible.stopped.is_some() {
             return None;
         }
-        let call = Call { tool, id: self.ids.next(self.prefixes.call), index: self.calls };
-        self.calls += 1;
+        let call = Call { tool, id: self.ids.next(self.prefixes.call), index: self.made.calls };
+        self.made.calls += 1;
         let Prefixes { custom, function, .. } = self.prefixes;
         let prefix = match call.tool.kind.call_fields() {
             Some([_, prefix]) => function.map(|_| prefix),
@@ -213,9 +229,9 @@ impl Sorter {
         sink: &mut Sink<'_>,
     ) -> usize {
         let id = prefix.map(|prefix| self.ids.next(prefix)).unwrap_or_default();
-        let (index, segment) = (self.segments.len(), Segment::new(kind, id));
+        let (index, segment) = (self.made.segments.len(), Segment::new(kind, id));
         self.writer.begin(index, &segment, sink);
-        self.segments.push(segment);
+        self.made.segments.push(segment);
         index
     }
 
@@ -229,29 +245,30 @@ impl Sorter {
                 text.drain(..prompted.min(text.len()));
                 self.say(kind, text, sink);
             }
-            OpenMessage::Call { segment, decoder, .. } => {
+            OpenMessage::Call { segment, arguments, decoder } => {
                 let segment = *segment;
-                if let Some(decoder) = decoder {
-                    text = decoder.push(&text);
+                match decoder {
+                    Some(decoder) => text = decoder.push(&text),
+                    None => arguments.push(&text),
                 }
                 self.append(segment, &text, sink);
             }
             OpenMessage::Held(call) => call.arguments.push_str(&text),
-            OpenMessage::Builtin(call) => self.builtin_calls[*call].text.push_str(&text),
+            OpenMessage::Builtin(call) => self.made.builtin_calls[*call].text.push_str(&text),
         }
     }
 
     /// Adds text to the open message; a stop string may cut off the rest.
     fn say(&mut self, kind: TextKind, text: String, sink: &mut Sink<'_>) {
-        if self.stopped.is_some() {
+        if self.visible.stopped.is_some() {
             return;
         }
         if kind == TextKind::Thought {
             return self.say_on(kind, &text, sink);
         }
-        let (text, stopped) = self.stop.push(text);
+        let (text, stopped) = self.visible.stop.push(text);
         self.say_on(kind, &text, sink);
-        self.stopped = stopped;
+        self.visible.stopped = stopped;
     }
 
     fn say_on(&mut self, kind: TextKind, text: &str, sink: &mut Sink<'_>) {
@@ -274,19 +291,19 @@ impl Sorter {
         if text.is_empty() {
             return;
         }
-        let (before, rest) = self.segments.split_at_mut(index);
+        let (before, rest) = self.made.segments.split_at_mut(index);
         let Some(segment) = rest.first_mut() else { return };
         let (is_joined, past): (fn(&Segment) -> bool, _) = if segment.is_thought() {
-            (Segment::is_thought, self.past.thoughts)
+            (Segment::is_thought, self.made.past.thoughts)
         } else {
-            (Segment::is_visible, self.past.texts)
+            (Segment::is_visible, self.made.past.texts)
         };
         let is_behind_others = segment.is_new() && (past > 0 || before.iter().any(is_joined));
         segment.text.push_str(text);
         let sent = segment.logprobs.len();
-        if let Some(logprobs) = self.logprobs.as_mut().filter(|_| segment.is_visible()) {
-            let is_all = !self.stop.is_holding();
-            let (to, ends) = (self.content_to, self.content_ends);
+        if let Some(logprobs) = self.visible.logprobs.as_mut().filter(|_| segment.is_visible()) {
+            let is_all = !self.visible.stop.is_holding();
+            let (to, ends) = (self.content.to, self.content.ends);
             segment.logprobs.extend(logprobs.emit(text, to, is_all, ends));
         }
         let new = Delta { text, is_behind_others, logprobs: &segment.logprobs[sent..] };
@@ -298,9 +315,9 @@ impl Sorter {
         self.prompted = 0;
         if let OpenMessage::Text(kind, _) = self.open
             && kind != TextKind::Thought
-            && self.stopped.is_none()
+            && self.visible.stopped.is_none()
         {
-            let held = self.stop.flush();
+            let held = self.visible.stop.flush();
             self.say_on(kind, &held, sink);
         }
         match std::mem::replace(&mut self.open, OpenMessage::None) {
@@ -309,7 +326,7 @@ impl Sorter {
             OpenMessage::Call { segment, decoder, .. } => {
                 match decoder {
                     Some(decoder) => self.append(segment, &decoder.finish(), sink),
-                    None if how == SegmentState::Whole && self.segments[segment].is_new() => {
+                    None if how == SegmentState::Whole && self.made.segments[segment].is_new() => {
                         self.append(segment, NO_ARGUMENTS, sink);
                     }
                     None => {}
@@ -318,15 +335,15 @@ impl Sorter {
             }
             OpenMessage::Held(call) => self.place(*call, how, sink),
             OpenMessage::Builtin(call) => {
-                self.builtin_calls[call].is_complete = how == SegmentState::Whole;
+                self.made.builtin_calls[call].is_complete = how == SegmentState::Whole;
             }
         }
     }
 
     fn end_segment(&mut self, index: usize, how: SegmentState, sink: &mut Sink<'_>) {
-        let segment = &mut self.segments[index];
+        let segment = &mut self.made.segments[index];
         // The text before a stop string is complete.
-        segment.state = if self.stopped.is_some() { SegmentState::Whole } else { how };
+        segment.state = if self.visible.stopped.is_some() { SegmentState::Whole } else { how };
         self.writer.end(index, segment, sink);
     }
 
@@ -342,13 +359,13 @@ impl Sorter {
             Meaning::Call(tool, arguments) => self.say_call(tool, &arguments, sink),
             Meaning::Repaired(calls) => {
                 report.kind = RepairKind::RepairedArguments;
-                self.repairs.push(report);
+                self.made.repairs.push(report);
                 for (tool, arguments) in calls {
                     self.say_call(tool, &arguments, sink);
                 }
             }
             Meaning::Text(text) => {
-                self.repairs.push(report);
+                self.made.repairs.push(report);
                 self.open = OpenMessage::Text(TextKind::Answer, None);
                 self.say(TextKind::Answer, text, sink);
                 self.end(how, sink);
