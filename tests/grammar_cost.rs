@@ -106,7 +106,11 @@ fn grammars_cost_little() {
         ("equal texts", filled("start: \"x\"", |_| " | \"w\"".to_owned(), "")),
         (
             "letters",
-            filled("start: ", |at| format!("/[a-{}]/ ", char::from(b'b' + (at % 20) as u8)), ""),
+            filled(
+                "start: ",
+                |at| format!("/[a-{}]/ ", char::from(b'b' + u8::try_from(at % 20).unwrap())),
+                "",
+            ),
         ),
         ("words", filled("start: ", |_| r"/\w/ ".to_owned(), "")),
         ("optional itself", filled("start: \"x\" | ", |_| "[start] ".to_owned(), "")),
@@ -148,7 +152,11 @@ fn grammars_cost_little() {
         ("any characters", filled("", |_| ".".to_owned(), "")),
         (
             "classes",
-            filled("", |at| format!("[{}]", char::from_u32(0x100 + at as u32).unwrap()), ""),
+            filled(
+                "",
+                |at| format!("[{}]", char::from_u32(0x100 + u32::try_from(at).unwrap()).unwrap()),
+                "",
+            ),
         ),
         ("classes regardless of case", filled("(?i)", |_| "[а-я]".to_owned(), "")),
         ("letters of all scripts", filled("", |_| r"\pL".to_owned(), "")),
