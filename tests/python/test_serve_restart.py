@@ -112,6 +112,9 @@ class Rolling:
                     answer = await self._once(port, head, body)
                     is_whole = b"Hi" in answer
                 else:
+                    # The connection of the server before may be there, which has closed it.
+                    if port in kept and kept[port][0].at_eof():
+                        kept.pop(port)[1].close()
                     if port not in kept:
                         kept[port] = await asyncio.open_connection("127.0.0.1", port)
                     reader, writer = kept.pop(port)

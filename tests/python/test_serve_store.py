@@ -188,7 +188,14 @@ def test_pages_of_input_items(url: str, start: Start) -> None:
     assert (ids("limit=1"), ids("limit=100")) == (["4"], ["4", "3", "2", "1", "0"])
     empty = {"object": "list", "data": [], "first_id": None, "last_id": None, "has_more": False}
     assert of(app, None, f"{path}?after=msg_0").json() == empty
-    for query in ("limit=0", "limit=101", "limit=x", "order=up", "after=msg_9"):
+    for query in (
+        "limit=0",
+        "limit=101",
+        "limit=x",
+        "limit=" + "1" * 5000,
+        "order=up",
+        "after=msg_9",
+    ):
         refused = of(app, None, f"{path}?{query}")
         assert (refused.status, refused.json()["error"]["param"]) == (400, query.partition("=")[0])
     # A stored response is no stream; some clients say so.
@@ -238,11 +245,12 @@ def test_input_items_have_what_clients_leave_out(url: str, start: Start) -> None
 
 def test_keys_see_their_own(tmp_path: Path, start: Start) -> None:
     keys = tmp_path / "keys"
-    keys.write_text("# of the team\nalpha\n\nbeta\n")
+    keys.write_text("# of the team\nalpha name=a\n\nbeta\nalpha2 name=a\n")
     app = start(says(), store=str(tmp_path / "s.sqlite"), api_key_file=str(keys))
-    alpha, beta = ({"authorization": f"Bearer {key}"} for key in ("alpha", "beta"))
+    alpha, beta, newer = ({"x-api-key": key} for key in ("alpha", "beta", "alpha2"))
     made = of(app, {"input": "Hello"}, headers=alpha).json()
-    assert of(app, None, f"{PATH}/{made['id']}", headers=alpha).status == 200
+    for own in (alpha, newer):  # a new key of the same name
+        assert of(app, None, f"{PATH}/{made['id']}", headers=own).status == 200
     assert of(app, None, f"{PATH}/{made['id']}", headers=beta).status == 404
     assert of(app, None, f"{PATH}/{made['id']}", headers=beta, method="DELETE").status == 404
     more = {"input": "X", "previous_response_id": made["id"]}
