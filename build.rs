@@ -6,19 +6,17 @@
 mod boundaries;
 #[path = "src/tokenizer/bpe/boundary_bits.rs"]
 mod boundary_bits;
+#[path = "build/bpe.rs"]
+mod bpe;
 #[path = "build/chars.rs"]
 mod chars;
 #[path = "src/tokenizer/split/flags.rs"]
 mod flags;
 #[path = "src/tokenizer/bpe/layout.rs"]
 mod layout;
-#[path = "build/pairs.rs"]
-mod pairs;
 #[path = "src/tokenizer/special_names.rs"]
 #[expect(unreachable_pub, reason = "the crate exports the ids")]
 mod special_names;
-#[path = "build/trie.rs"]
-mod trie;
 #[path = "build/vocabulary.rs"]
 mod vocabulary;
 
@@ -34,11 +32,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let folder = PathBuf::from(env::var_os("OUT_DIR").ok_or("cargo sets OUT_DIR")?);
     let tokens = vocabulary::load()?;
-    let merges = pairs::merges(&tokens)?;
+    let merges = bpe::merges(&tokens)?;
     let tables = [
         vocabulary::tables(&tokens)?,
-        trie::tables(&tokens),
-        vec![pairs::table(&merges, tokens.len())],
+        bpe::tables(&tokens, &merges)?,
         vec![boundaries::table(&merges, &tokens)],
         chars::tables()?,
     ];
@@ -52,10 +49,4 @@ fn main() -> Result<(), Box<dyn Error>> {
 struct Table {
     name: &'static str,
     bytes: Vec<u8>,
-}
-
-impl Table {
-    fn of_u64(name: &'static str, numbers: &[u64]) -> Self {
-        Self { name, bytes: numbers.iter().flat_map(|number| number.to_le_bytes()).collect() }
-    }
 }

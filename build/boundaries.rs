@@ -1,6 +1,6 @@
 //! The table of `src/tokenizer/bpe/boundaries.rs`: what is around where the operands of merges meet.
 
-use crate::pairs::Merge;
+use crate::bpe::Merge;
 use crate::{Table, boundary_bits};
 
 /// `boundary_bits.bin`: the bits, as `boundary_bits` numbers them, of all merges that are looked for.

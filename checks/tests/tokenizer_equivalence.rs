@@ -4,7 +4,7 @@
 use std::fmt::Write;
 use std::sync::LazyLock;
 
-use openai_harmony::tokenizer::Tokenizer;
+use openai_harmony::tokenizer::{Tokenizer, cache};
 use proptest::prelude::*;
 use tiktoken_rs::CoreBPE;
 
@@ -244,6 +244,24 @@ fn long_char_text() -> impl Strategy<Value = String> {
     text_of(prop::sample::select(tokens))
 }
 
+/// Pieces of 1 to 70 bytes between borders, enough that new ones are encoded while others wait: of few letters, of the most
+/// frequent ones, of five to eight tokens, of zeros.
+fn pieces_text() -> impl Strategy<Value = String> {
+    const BORDERS: [&str; 9] = ["", " ", "\n", ".", "'s", "1", "\0", "\r\n\n", "\u{a0}"];
+    let tokens = prop::collection::vec(0..13_000_u32, 5..=8).prop_map(|tokens| {
+        let bytes = TOKENIZER.decode_bytes(&tokens).expect("the ids exist");
+        String::from_utf8_lossy(&bytes).into_owned()
+    });
+    let piece = prop_oneof![
+        2 => "[a-z]{1,17}",
+        2 => " [etaoinsrhl]{12,16}",
+        1 => "[ab]{1,70}|[-=]{1,70}|[\0a]{1,20}|[一-十]{1,23}|[あ-んé🙂]{1,17}",
+        2 => tokens,
+    ];
+    let part = (piece, prop::sample::select(BORDERS.as_slice())).prop_map(|(a, b)| a + b);
+    prop::collection::vec(part, 0..80).prop_map(|parts| parts.concat())
+}
+
 fn text_of(token: impl Strategy<Value = u32>) -> impl Strategy<Value = String> {
     prop::collection::vec(token, 0..60).prop_map(|tokens| {
         String::from_utf8_lossy(&TOKENIZER.decode_bytes(&tokens).expect("the ids exist"))
@@ -276,6 +294,21 @@ proptest! {
 
     #[test]
     fn random_tokens_of_long_characters(text in long_char_text()) {
+        check(&text);
+    }
+
+    /// Also with empty caches, and in eight threads at once.
+    #[test]
+    fn new_pieces_among_others(text in pieces_text(), clears in 0..50) {
+        if clears == 0 {
+            cache::clear();
+            let tokens = YARDSTICK.encode_ordinary(&text);
+            std::thread::scope(|scope| {
+                for _ in 0..8 {
+                    scope.spawn(|| assert_eq!(TOKENIZER.encode_ordinary(&text), tokens, "{text:?}"));
+                }
+            });
+        }
         check(&text);
     }
 

@@ -1,6 +1,6 @@
 """The memory of the tokenizer's caches.
 
-Encoding caches pieces of text with their tokens: up to 4.63 MiB per concurrent encoding, and 296
+Encoding caches pieces of text with their tokens: up to 5.02 MiB per concurrent encoding, and 321
 MiB in total. See docs/python.md.
 """
 

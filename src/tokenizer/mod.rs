@@ -76,6 +76,7 @@ impl Tokenizer {
         cache::with(|encoder| {
             let (pieces, encoder) = encoder.parts();
             split::cut(text, pieces, |pieces| encoder.encode(text, pieces, tokens));
+            encoder.finish(tokens);
         });
     }
 

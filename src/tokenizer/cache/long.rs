@@ -80,11 +80,11 @@ impl LongCache {
         found
     }
 
-    /// Caches a piece, if it has few tokens and was seen before.
-    pub(super) fn insert(&mut self, key: &LongKey, tokens: &[TokenId]) {
+    /// Caches a piece, if it has few tokens, was seen before, and its tokens are known.
+    pub(super) fn insert(&mut self, key: &LongKey, tokens: Option<&[TokenId]>) {
         let last_tag = std::mem::replace(&mut self.last_tag[key.hash], tag(key));
         if last_tag == tag(key)
-            && let Some(tokens) = packed::pack(tokens)
+            && let Some(tokens) = tokens.and_then(packed::pack)
         {
             self.slots[key.hash] = (key.words, tokens);
         }

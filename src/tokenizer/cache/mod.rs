@@ -1,70 +1,63 @@
 //! Caches of what was encoded before: the same words, names and lines come again and again.
 //!
 //! The tables of the vocabulary have megabytes, and encoding a piece with them reads a dozen slots, each a possible
-//! cache miss of the processor. Here the pieces in use are close together: with these caches 2 MB of prose that was
-//! encoded before takes a third of the time, and even new text three quarters.
+//! cache miss of the processor. Here the pieces in use are close together: prose that was encoded before takes a fifth
+//! of the time of new prose.
 //!
 //! A `PieceEncoder` belongs to one encoding at a time (see `pool`). It takes many pieces together (`BlockEncoder`), asks
 //! its caches, and `bpe` for what is in none of them. A piece of
 //!
-//! * up to 15 bytes: `words`, else `bpe::encode`;
+//! * up to 15 bytes: `words`; a new one waits in `pending` until there are 32 or the text ends, see `bpe::Together`;
 //! * 16 bytes or more: `long`, if it has up to 64 bytes and does not end in a zero byte; else each of its segments by
-//!   itself: one of up to 15 bytes as above, a longer one by `bpe::encode`.
+//!   itself: one of up to 15 bytes as above, a longer one from `long` or by `bpe::encode`.
 //!
 //! | cache | from | to | slots | memory |
 //! |---|---|---|---|---|
 //! | `words` | a piece of up to 15 bytes | its tokens, up to 6 | 131,072 of 32 bytes | 4 MiB |
-//! | `long` | a piece of 16 to 64 bytes | its tokens, up to 16 | 4,096 of 130 bytes | 520 KiB |
-//! | `pairs` | two tokens | whether they are a valid pair, for `bpe::encode` | 16,384 of 8 bytes | 128 KiB |
+//! | `long` | a piece of 16 to 64 bytes | its tokens, up to 16 | 8,192 of 130 bytes | 1 MiB |
 //!
-//! Every cache is an array of a fixed size: a new piece takes the slot of an older one.
-//! Memory of the system that was never written to is not used up: the three grow into their 4.63 MiB
-//! as they fill.
+//! Both caches are arrays of a fixed size: a new piece takes the slot of an older one. Memory of the system that was
+//! never written to is not used up: they grow into their 5.02 MiB as they fill.
 //!
-//! Budget: [`BYTES_PER_CACHE`] (4.63 MiB) for each encoding that runs at a time, so per thread at the most, and
-//! [`MAX_BYTES`] (296 MiB) in all. [`usage`] is how much is in use, [`clear`] gives it back.
+//! Budget: [`BYTES_PER_CACHE`] (5.02 MiB) for each encoding that runs at a time, so per thread at the most, and
+//! [`MAX_BYTES`] (321 MiB) in all. [`usage`] is how much is in use, [`clear`] gives it back.
 
 mod hash;
-mod key;
 mod long;
 mod packed;
+mod pending;
 mod pool;
 mod table;
-mod valid_pairs;
 mod words;
 
 pub(super) use self::pool::with;
 pub use self::pool::{BYTES_PER_CACHE, CacheUsage, MAX_BYTES, clear, usage};
 
-use self::key::Key;
 use self::long::{LongCache, LongKey};
-use self::valid_pairs::PairCache;
+use self::pending::Pending;
 use self::words::{Tokens, WordCache};
-use super::bpe;
+use super::bpe::{self, Key};
 use super::split::Pieces;
 use super::vocabulary::TokenId;
 
-/// Slots of the three caches.
+/// Slots of both caches.
 #[derive(Debug, Clone, Copy)]
 struct Slots {
     /// Pairs of slots.
     words: usize,
     long: usize,
-    pairs: usize,
 }
 
 impl Slots {
     /// The bytes of a cache that has them all.
     const fn bytes(self) -> usize {
-        self.words * WordCache::BYTES_PER_SET
-            + self.long * LongCache::BYTES_PER_SLOT
-            + self.pairs * PairCache::BYTES_PER_SLOT
+        self.words * WordCache::BYTES_PER_SET + self.long * LongCache::BYTES_PER_SLOT
     }
 }
 
 /// Half as many `words` take 1.02 to 1.25 of the time for texts of 2 MB that come again, a quarter 1.15 to 1.5; twice as
-/// many 0.92 to 1.08.
-const SLOTS: Slots = Slots { words: 1 << 16, long: 1 << 12, pairs: 1 << 14 };
+/// many 0.92 to 1.08. With half as many `long` CJK of 20 KB that comes again takes 1.1.
+const SLOTS: Slots = Slots { words: 1 << 16, long: 1 << 13 };
 
 /// Encodes pieces, and caches what came out.
 pub(super) struct PieceEncoder {
@@ -81,7 +74,7 @@ impl PieceEncoder {
             caches: Caches {
                 words: WordCache::new(slots.words),
                 long: LongCache::new(slots.long),
-                pairs: PairCache::new(slots.pairs),
+                pending: Pending::new(),
             },
         };
         Self { pieces: Pieces::new(), block }
@@ -139,6 +132,14 @@ impl BlockEncoder {
         }
         append(&found[..count], out);
     }
+
+    /// Completes the tokens of a text, whose last pieces may still wait.
+    #[inline]
+    pub(super) fn finish(&mut self, out: &mut Vec<TokenId>) {
+        if self.caches.pending.len() > 0 {
+            self.caches.pending.encode(&mut self.caches.words, out);
+        }
+    }
 }
 
 /// Appends tokens given as their bytes.
@@ -151,7 +152,7 @@ fn append(tokens: &[[u8; 4]], out: &mut Vec<TokenId>) {
 struct Caches {
     words: WordCache,
     long: LongCache,
-    pairs: PairCache,
+    pending: Pending,
 }
 
 impl Caches {
@@ -168,20 +169,18 @@ impl Caches {
         if probe.0 == Key::NONE {
             self.encode_long(text, start, end, out);
         } else {
-            self.encode_rare(probe, &text[start..end], out);
+            self.encode_rare(probe, out);
         }
     }
 
-    /// The same, if it is short. Out of line, since there are two callers.
+    /// The same, if it is short. A new one's tokens follow later. Out of line, since there are two callers.
     #[inline(never)]
-    fn encode_rare(&mut self, (key, set): (Key, usize), piece: &[u8], out: &mut Vec<TokenId>) {
+    fn encode_rare(&mut self, (key, set): (Key, usize), out: &mut Vec<TokenId>) {
         let tokens = self.words.get(key, set);
         if tokens != Tokens::NONE {
             return out.extend(tokens.packed());
         }
-        let first = out.len();
-        self.encode_new(piece, out);
-        self.words.insert(key, set, &out[first..]);
+        self.pending.push(key, set, &mut self.words, out);
     }
 
     fn encode_long(&mut self, text: &[u8], start: usize, end: usize, out: &mut Vec<TokenId>) {
@@ -189,15 +188,21 @@ impl Caches {
         if key.as_ref().is_some_and(|key| self.long.append(key, out)) {
             return;
         }
-        let first = out.len();
+        let (first, waiting) = (out.len(), self.pending.len());
+        let piece = start..end;
         bpe::for_each_segment(text, start, end, |start, end| {
             let key = Key::of(text, start, end);
             if key == Key::NONE {
-                return self.encode_new(&text[start..end], out);
+                return if piece == (start..end) {
+                    bpe::encode(text, start, end, out);
+                } else {
+                    // It has no segments but itself.
+                    self.encode_long(text, start, end, out);
+                };
             }
             let set = self.words.set_of(key);
             match self.words.get(key, set).plain() {
-                (0, _) => self.encode_rare((key, set), &text[start..end], out),
+                (0, _) => self.encode_rare((key, set), out),
                 (count, tokens) => {
                     // As in a block: no branch depends on their number.
                     let end = out.len() + count;
@@ -207,14 +212,11 @@ impl Caches {
             }
         });
         if let Some(key) = key {
-            self.long.insert(&key, &out[first..]);
+            // A piece of up to 64 bytes has fewer segments than `pending` has room: if as many wait as before, none is
+            // new.
+            let tokens = (self.pending.len() == waiting).then(|| &out[first..]);
+            self.long.insert(&key, tokens);
         }
-    }
-
-    /// A piece or segment that is in no cache. Out of line, since there are two callers and it is large.
-    #[inline(never)]
-    fn encode_new(&mut self, piece: &[u8], out: &mut Vec<TokenId>) {
-        bpe::encode(piece, |left, right| self.pairs.is_valid_pair(left, right), out);
     }
 }
 
@@ -223,13 +225,14 @@ mod tests {
     use super::*;
 
     /// Small, so that pieces take each other's slots.
-    const FEW: Slots = Slots { words: 8, long: 2, pairs: 4 };
+    const FEW: Slots = Slots { words: 8, long: 2 };
 
     /// Of a text that is one piece.
     fn encode(encoder: &mut PieceEncoder, piece: &str) -> Vec<TokenId> {
         let mut out = vec![7];
         let (pieces, block) = encoder.parts();
         block.encode(piece.as_bytes(), pieces.with_ends([piece.len()]), &mut out);
+        block.finish(&mut out);
         out.split_off(1)
     }
 
@@ -247,7 +250,7 @@ mod tests {
 
     fn encode_without_cache(piece: &str) -> Vec<TokenId> {
         let mut out = vec![];
-        bpe::encode(piece.as_bytes(), bpe::is_valid_pair, &mut out);
+        bpe::encode(piece.as_bytes(), 0, piece.len(), &mut out);
         out
     }
 
@@ -261,8 +264,8 @@ mod tests {
         }
         let long = "a_name_of_thirty_two_characters_";
         if let Some(key) = LongKey::of(long.as_bytes()) {
-            encoder.block.caches.long.insert(&key, &[4, 5]);
-            encoder.block.caches.long.insert(&key, &[4, 5]);
+            encoder.block.caches.long.insert(&key, Some(&[4, 5]));
+            encoder.block.caches.long.insert(&key, Some(&[4, 5]));
         }
         assert_eq!(encode(&mut encoder, long), [4, 5]);
     }
@@ -312,6 +315,7 @@ mod tests {
             let (pieces, block) = encoder.parts();
             let mut out = vec![];
             block.encode(some.concat().as_bytes(), pieces.with_ends(ends), &mut out);
+            block.finish(&mut out);
             assert_eq!(out, expected, "{len}");
         }
     }

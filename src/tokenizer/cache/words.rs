@@ -1,6 +1,6 @@
 //! Pieces of up to 15 bytes with their tokens: words, numbers, names.
 
-use super::key::Key;
+use crate::tokenizer::bpe::Key;
 use crate::tokenizer::vocabulary::TokenId;
 
 /// Most tokens of a piece that is cached.
@@ -104,6 +104,10 @@ impl WordCache {
     /// Caches a piece, if it has few tokens. Then it is the newer one if it is a single token: that is a word, which
     /// comes again sooner than names and numbers of several tokens. These take the place of the older one.
     pub(super) fn insert(&mut self, key: Key, set: usize, tokens: &[TokenId]) {
+        // An equal piece may have waited together with this one.
+        if self.get(key, set) != Tokens::NONE {
+            return;
+        }
         let (sets, _) = self.numbers[self.first..].as_chunks_mut();
         let is_word = tokens.len() == 1;
         let tokens = Tokens::of(tokens);

@@ -1,21 +1,21 @@
 //! Short pieces as numbers, to look them up by.
 
-use crate::tokenizer::bits::low_64;
+use super::layout::dictionary;
 
 /// A piece of 1 to 15 bytes: its bytes padded with zeros, and its length in the last of sixteen. So no two pieces have
-/// the same key, and none has the key 0.
+/// the same key, and none has the key 0. The slots of `vocabulary` have the same form.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Key(pub(super) u128);
+pub(in crate::tokenizer) struct Key(pub(in crate::tokenizer) u128);
 
 impl Key {
     /// Longest piece that has a key.
-    const LONGEST: usize = 15;
+    pub(super) const LONGEST: usize = dictionary::SHORT;
     /// Of no piece.
-    pub(super) const NONE: Self = Self(u128::MAX);
+    pub(in crate::tokenizer) const NONE: Self = Self(u128::MAX);
 
     /// The key of `text[start..end]`, `NONE` if that is longer.
     #[inline]
-    pub(super) fn of(text: &[u8], start: usize, end: usize) -> Self {
+    pub(in crate::tokenizer) fn of(text: &[u8], start: usize, end: usize) -> Self {
         // Most pieces have text after them: read sixteen bytes, keep the piece's.
         let bytes = if start < text.len().saturating_sub(15) {
             // SAFETY: from `start` on there are sixteen bytes of the text. The compiler would check this twice more;
@@ -24,17 +24,27 @@ impl Key {
         } else {
             last_bytes(&text[start..])
         };
+        Self::of_first(bytes, end - start)
+    }
+
+    /// The key of the first `len` of sixteen bytes, `NONE` if they are more than fifteen.
+    #[inline]
+    fn of_first(bytes: u128, len: usize) -> Self {
         // Without a branch, since the length of a piece cannot be predicted.
-        let (kept, added) = MASKS[(end - start).min(Self::LONGEST + 1)];
+        let (kept, added) = MASKS[len.min(Self::LONGEST + 1)];
         Self(bytes & kept | added)
+    }
+
+    /// The key of a part of the piece, up to its end or before it.
+    #[inline]
+    pub(super) fn part(self, start: usize, end: usize) -> Self {
+        Self::of_first(self.0 >> (8 * start), end - start)
     }
 
     /// Its upper bits are good.
     #[inline]
-    pub(super) fn hash(self) -> u64 {
-        const A: u64 = 0x9e37_79b9_7f4a_7c15;
-        const B: u64 = 0xd6e8_feb8_6659_fd93;
-        (low_64(self.0).wrapping_mul(A) ^ low_64(self.0 >> 64)).wrapping_mul(B)
+    pub(in crate::tokenizer) fn hash(self) -> u64 {
+        dictionary::hash_of_next(0, self.0)
     }
 }
 
