@@ -147,8 +147,9 @@ class Gateway:
         if engine_of(before) != engine_of(settings):
             old, self.engine = self.engine, connected(settings)
             loop = asyncio.get_running_loop()
-            # By then all of its answers have ended.
-            loop.call_later(before.request_timeout, lambda: loop.create_task(old.aclose()))
+            # By then all of its answers have ended: each may take that long to begin, and to end.
+            after = 2 * before.request_timeout + 1
+            loop.call_later(after, lambda: loop.create_task(old.aclose()))
 
     @property
     def ending(self) -> Ending:
