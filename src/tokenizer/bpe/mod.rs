@@ -41,5 +41,6 @@ mod together;
 pub(super) use self::boundaries::for_each_segment;
 pub(super) use self::dictionary::byte_token;
 pub(super) use self::key::Key;
+pub(super) use self::layout::dictionary::hash_of_next;
 pub(super) use self::merge::encode;
 pub(super) use self::together::Together;

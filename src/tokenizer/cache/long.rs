@@ -3,10 +3,8 @@
 //! A conversation is rendered again with each new message, so its text recurs. But most long pieces never do, so a
 //! piece is cached only when it occurs for the second time.
 
-use super::hash;
-use super::packed::{self, Packed};
-use super::table::Table;
 use crate::tokenizer::bits::{low_32, low_64};
+use crate::tokenizer::bpe::hash_of_next;
 use crate::tokenizer::vocabulary::TokenId;
 
 /// Longest piece that is cached, in bytes.
@@ -41,52 +39,68 @@ impl LongKey {
             let bytes = piece[at..].first_chunk().map_or(0, |bytes| u128::from_le_bytes(*bytes));
             let bytes = bytes.unbounded_shr(low_32(8 * (start - at) as u64));
             *pair = [low_64(bytes), low_64(bytes >> 64)];
-            hash = hash.rotate_left(16) ^ hash::mix(pair[0], pair[1]);
+            hash = hash.rotate_left(16) ^ hash_of_next(0, bytes);
         }
         Some(Self { words, hash })
     }
 }
 
-type Slot = (Words, Packed<MOST_TOKENS>);
+/// A piece and its tokens: each plus one, and 0 for none, so zeroed memory holds nothing.
+type Slot = (Words, [TokenId; MOST_TOKENS]);
 
 /// Pieces and their tokens. A new one takes the slot of an old one.
 pub(super) struct LongCache {
-    slots: Table<Slot>,
+    slots: Vec<Slot>,
     /// For each slot the tag of the last piece that hashed there, cached or not.
-    last_tag: Table<u16>,
+    last_tag: Vec<u16>,
 }
 
 impl LongCache {
     pub(super) const BYTES_PER_SLOT: usize = size_of::<Slot>() + size_of::<u16>();
 
+    /// A power of two of slots. The system provides the memory as it is written to.
     pub(super) fn new(slots: usize) -> Self {
-        Self {
-            slots: Table::new(slots, ([[0; 2]; LONGEST / 16], [0; MOST_TOKENS])),
-            last_tag: Table::new(slots, 0),
-        }
+        debug_assert!(slots.is_power_of_two(), "bits of a hash choose a slot");
+        let empty = ([[0; 2]; LONGEST / 16], [0; MOST_TOKENS]);
+        Self { slots: vec![empty; slots], last_tag: vec![0; slots] }
+    }
+
+    /// The slot of a key: the sixteen upper bits of its hash, or fewer; those below are the tag.
+    #[inline]
+    fn index_of(&self, key: &LongKey) -> usize {
+        (key.hash >> 48) as usize & (self.slots.len() - 1)
     }
 
     /// Appends the tokens of a piece if it is cached. Returns whether it is.
     #[inline]
     pub(super) fn append(&self, key: &LongKey, out: &mut Vec<TokenId>) -> bool {
-        if self.last_tag[key.hash] != tag(key) {
+        let index = self.index_of(key);
+        if self.last_tag[index] != tag(key) {
             return false;
         }
-        let (piece, tokens) = &self.slots[key.hash];
+        let (piece, tokens) = &self.slots[index];
         let found = same(piece, &key.words);
         if found {
-            packed::append(tokens, out);
+            // Their number cannot be predicted, so no branch depends on it: all are appended, and the surplus is taken
+            // back.
+            let count = tokens.iter().filter(|&&token| token != 0).count();
+            let end = out.len() + count;
+            out.extend_from_slice(&tokens.map(|token| token.wrapping_sub(1)));
+            out.truncate(end);
         }
         found
     }
 
     /// Caches a piece, if it has few tokens, was seen before, and its tokens are known.
     pub(super) fn insert(&mut self, key: &LongKey, tokens: Option<&[TokenId]>) {
-        let last_tag = std::mem::replace(&mut self.last_tag[key.hash], tag(key));
+        let index = self.index_of(key);
+        let last_tag = std::mem::replace(&mut self.last_tag[index], tag(key));
         if last_tag == tag(key)
-            && let Some(tokens) = tokens.and_then(packed::pack)
+            && let Some(tokens) = tokens
+            && tokens.len() <= MOST_TOKENS
         {
-            self.slots[key.hash] = (key.words, tokens);
+            let token = |at: usize| tokens.get(at).map_or(0, |token| token + 1);
+            self.slots[index] = (key.words, std::array::from_fn(token));
         }
     }
 }
@@ -97,8 +111,8 @@ fn same(one: &Words, other: &Words) -> bool {
     pairs.fold(0, |differs, (a, b)| differs | (a ^ b)) == 0
 }
 
-/// The lower 16 bits of a key's hash; the upper ones choose its slot.
+/// The sixteen bits of a key's hash below those that choose its slot.
+#[expect(clippy::cast_possible_truncation, reason = "the bits above choose the slot")]
 fn tag(key: &LongKey) -> u16 {
-    let [a, b, ..] = key.hash.to_le_bytes();
-    u16::from_le_bytes([a, b])
+    (key.hash >> 32) as u16
 }

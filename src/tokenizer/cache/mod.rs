@@ -22,12 +22,9 @@
 //! Budget: [`BYTES_PER_CACHE`] (5.02 MiB) for each encoding that runs at a time, so per thread at the most, and
 //! [`MAX_BYTES`] (321 MiB) in all. [`usage`] is how much is in use, [`clear`] gives it back.
 
-mod hash;
 mod long;
-mod packed;
 mod pending;
 mod pool;
-mod table;
 mod words;
 
 pub(super) use self::pool::with;
