@@ -237,10 +237,10 @@ class TestLoss:
         assert one([USER, {**RIGHT, "weight": None, "train": None}]) == FOUR
 
 
-def test_a_column_that_is_no_effort_is_left_alone() -> None:
+def test_a_column_that_is_no_effort_is_counted() -> None:
     for reasoning in ("because", ["a"], {"steps": 3}, 5):
         batch = render([{"messages": [USER, RIGHT], "reasoning": reasoning}], format="chat")
-        assert (trained(batch[0]), batch.unused) == (FOUR, {})
+        assert (trained(batch[0]), batch.unused) == (FOUR, {"reasoning: not read here": 1})
     high = render([{"messages": [USER, RIGHT], "reasoning": {"effort": "high"}}], format="chat")
     assert "Reasoning: high" in ENCODING.decode(high[0].tokens)
 

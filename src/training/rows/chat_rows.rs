@@ -1,7 +1,7 @@
 //! Chat messages in the shapes of published data sets -> a conversation, by the reader of chat completions.
 
 use super::columns::{
-    Columns, IDENTITY, LABELS, PAIRS, SETTINGS, TEMPLATE, TOOLS, is_of_preferences,
+    Columns, IDENTITY, LABELS, PAIRS, SETTINGS, TEMPLATE, TOOLS, is_effort, is_of_preferences,
 };
 use super::conversation::{Answer, RowMessages};
 use super::invalid;
@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::interop::chat_completions::{Messages, read_settings, read_tool};
 use crate::interop::{BodyField, Dialect, ReadOptions, Request};
 use crate::json::{Tape, Value};
-use crate::training::RowOptions;
+use crate::training::{Markers, RowOptions};
 
 /// Reads a row as the conversation that it is.
 pub(super) fn read(
@@ -113,6 +113,9 @@ fn read_side(
 ) -> Result<ChatRow> {
     let columns = Columns::of(row, options)?;
     columns.refuse_media()?;
+    if options.markers != Markers::Text && columns.messages().is_none() {
+        columns.refuse_rendered()?;
+    }
     let mut read = ReadOptions::new().with_date(options.date.clone()).with_strict(true);
     read.effort = options.reasoning_effort;
     let template = columns.get(TEMPLATE).filter(|given| !is_blank(given));
@@ -157,6 +160,7 @@ fn read_side(
     let others = "messages[]: trained by its flag, but the model does not write it".to_owned();
     read.unused.extend(vec![others; conversation.others_to_train()]);
     read.unused.extend(notes);
+    read.unused.extend(conversation.unread.iter().map(|path| format!("{path}: not read here")));
     let unmapped =
         columns.unmapped().map(|(_, column)| format!("{column}: rows without the column"));
     read.unused.extend(unmapped);
@@ -195,8 +199,10 @@ fn write_tool(tape: &mut Tape, tool: &BodyField<'_, '_>, notes: &mut Vec<String>
     };
     let opened = tape.open();
     for (key, value) in members.members().iter().filter(|(_, value)| !value.is_null()) {
-        tape.string(key);
         let field = members.required(key)?;
+        // The name that MCP's tools have for it.
+        let key = if key == "inputSchema" { "parameters" } else { key };
+        tape.string(key);
         match key {
             "function" => write_tool(tape, &field, notes)?,
             "parameters" => {
@@ -222,7 +228,7 @@ fn is_blank(field: &BodyField<'_, '_>) -> bool {
     field.at().as_str().is_some_and(|text| text.trim().is_empty())
 }
 
-/// Whether a column is the setting of that name. Data sets also call a model's thoughts `reasoning`.
+/// Whether a column is the setting of that name.
 fn is_setting(key: &str, field: &BodyField<'_, '_>) -> bool {
-    key != "reasoning" || field.at().get("effort").is_some()
+    key != "reasoning" || is_effort(field)
 }

@@ -1,6 +1,6 @@
 //! The columns of a row, by the names that data sets give them.
 
-use super::invalid;
+use super::{invalid, markers};
 use crate::brief::Brief;
 use crate::error::{Reason, Result};
 use crate::interop::{BodyField, BodyObject, nearest};
@@ -27,6 +27,24 @@ pub(super) const CALLS: &str = "answers";
 
 /// The system prompt.
 const SYSTEM: [&str; 2] = ["system", "system_prompt"];
+
+/// The thought before an answer that is a text.
+pub(super) const THOUGHTS: [&str; 7] = [
+    "thinking",
+    "reasoning",
+    "reasoning_content",
+    "cot",
+    "chain_of_thought",
+    "Complex_CoT",
+    "deepseek_thinking_trajectory",
+];
+
+/// The thoughts before two answers, of which the first is preferred.
+const PAIRED_THOUGHTS: [(&str, &str); 2] =
+    [("chosen", "chosen_reasoning"), ("rejected", "rejected_reasoning")];
+
+/// The text that a question is about. It follows the question, as the input of an instruction does.
+pub(super) const CONTEXTS: [&str; 3] = ["context", "passage", "documents"];
 
 /// Earlier questions and answers, in pairs.
 pub(super) const HISTORY: &str = "history";
@@ -58,8 +76,12 @@ pub(super) const LABELS: [&str; 2] = ["label", "kto_tag"];
 /// Whether a column of this name is read in chat rows and preference rows.
 pub(super) fn is_read(name: &str) -> bool {
     let named = [HISTORY, TOOLS, IDENTITY, TEMPLATE];
-    let lists = [&MESSAGES[..], &QUESTIONS, &ANSWERS, &SYSTEM, &SETTINGS, &named, &MEDIA];
-    lists.iter().any(|names| names.contains(&name)) || is_of_preferences(name)
+    let (thoughts, about) = (&THOUGHTS[..], &CONTEXTS[..]);
+    let lists =
+        [&MESSAGES[..], &QUESTIONS, &ANSWERS, &SYSTEM, &SETTINGS, &named, &MEDIA, thoughts, about];
+    lists.iter().any(|names| names.contains(&name))
+        || is_of_preferences(name)
+        || PAIRED_THOUGHTS.iter().any(|(_, key)| *key == name)
 }
 
 /// The same for columns that only preference rows have.
@@ -92,6 +114,11 @@ pub fn check_map(options: &RowOptions) -> std::result::Result<(), String> {
 /// Whether an object has the messages of a row.
 pub(super) fn has_messages(fields: json::Object<'_>) -> bool {
     MESSAGES.iter().chain(&QUESTIONS[..1]).any(|key| fields.get(key).is_some())
+}
+
+/// Whether a value is the setting `reasoning`; data sets also call a model's thoughts so.
+pub(super) fn is_effort(field: &BodyField<'_, '_>) -> bool {
+    field.at().get("effort").is_some()
 }
 
 /// Whether a column contains images, sounds or films; only whether there are any matters.
@@ -189,6 +216,23 @@ impl<'v, 'p> Columns<'v, 'p> {
         self.only_one("answer", ANSWERS[0], &ANSWERS[1..])
     }
 
+    /// The thought before the answer; `side`: the column of a preference row that has this answer.
+    pub(super) fn thought(&self, side: Option<&str>) -> Result<Option<BodyField<'v, '_>>> {
+        let found = match side {
+            None => self.only_one("thought", THOUGHTS[0], &THOUGHTS[1..])?.map(|(_, field)| field),
+            Some(side) => PAIRED_THOUGHTS
+                .into_iter()
+                .find_map(|(answer, key)| self.get(key).filter(|_| answer == side)),
+        };
+        Ok(found.filter(|thought| !is_effort(thought)))
+    }
+
+    /// The text that the question is about.
+    pub(super) fn context(&self) -> Result<Option<BodyField<'v, '_>>> {
+        let found = self.only_one("context", CONTEXTS[0], &CONTEXTS[1..])?;
+        Ok(found.map(|(_, field)| field))
+    }
+
     /// The column `first`, or the only one of the others.
     fn only_one(
         &self,
@@ -225,6 +269,19 @@ impl<'v, 'p> Columns<'v, 'p> {
                 .invalid("harmony carries text only; leave out rows with images, sounds or films")),
             None => Ok(()),
         }
+    }
+
+    /// Refuses a question that is rendered already: its marks would be a user's text.
+    pub(super) fn refuse_rendered(&self) -> Result<()> {
+        for question in QUESTIONS.into_iter().filter_map(|key| self.get(key)) {
+            if let Some(mark) = question.at().as_str().and_then(markers::of_prompt) {
+                return Err(question.invalid(format!(
+                    "begins with {mark}: a prompt that is rendered already; pass its messages, or render with \
+                     markers=\"text\" if it is intended"
+                )));
+            }
+        }
+        Ok(())
     }
 
     /// The error for a row without this column: it names the existing ones.

@@ -1,7 +1,7 @@
 //! The columns of a row -> its messages: a list of them, a question and an answer, or an answer to the messages of a
 //! prompt.
 
-use super::columns::{CALLS, Columns, HISTORY, Question};
+use super::columns::{CALLS, CONTEXTS, Columns, HISTORY, Question, THOUGHTS, is_effort};
 use super::invalid;
 use super::messages::{pair, write_message, write_value_calls};
 use super::parsed::Parsed;
@@ -54,12 +54,19 @@ pub(super) struct RowMessages<'r, 'o> {
     tape: Tape,
     read: Vec<RowMessage>,
     lists: Vec<Path>,
+    /// Columns of thoughts and contexts that no message has.
+    unread: Vec<Path>,
+    /// The columns with the thought before the answer, and with what the question is about, until they are read.
+    thought: Option<(Path, String)>,
+    context: Option<(Path, String)>,
 }
 
 /// The messages that were read.
 pub(super) struct Conversation {
     messages: Vec<RowMessage>,
     lists: Vec<Path>,
+    /// The columns of thoughts and contexts that no message has.
+    pub(super) unread: Vec<Path>,
     /// Whether it completes a prompt in which the assistant spoke: then the beginning may be dropped, but not the end.
     pub(super) is_completion: bool,
 }
@@ -113,13 +120,21 @@ impl Conversation {
 
 impl<'r, 'o> RowMessages<'r, 'o> {
     pub(super) fn new(reader: Messages<'r, 'o>) -> Self {
-        Self { reader, tape: Tape::default(), read: Vec::new(), lists: Vec::new() }
+        Self {
+            reader,
+            tape: Tape::default(),
+            read: Vec::new(),
+            lists: Vec::new(),
+            unread: Vec::new(),
+            thought: None,
+            context: None,
+        }
     }
 
     /// Ends the messages. `is_preference`: only the last answer of a whole conversation is trained.
     pub(super) fn end(self, is_preference: bool) -> Result<Conversation> {
         self.reader.end(None)?;
-        let Self { read: mut messages, lists, .. } = self;
+        let Self { read: mut messages, lists, mut unread, thought, context, .. } = self;
         if is_preference && messages.iter().all(|message| message.part != Part::Answer) {
             let prompt = messages.iter().rposition(|message| !message.speaker.is_own());
             let prompt = prompt.map_or(0, |last| last + 1);
@@ -127,7 +142,8 @@ impl<'r, 'o> RowMessages<'r, 'o> {
                 message.part = if number < prompt { Part::Prompt } else { Part::Answer };
             }
         }
-        let mut conversation = Conversation { messages, lists, is_completion: false };
+        unread.extend([thought, context].into_iter().flatten().map(|(path, _)| path));
+        let mut conversation = Conversation { messages, lists, unread, is_completion: false };
         conversation.is_completion = conversation.completes()?;
         Ok(conversation)
     }
@@ -148,6 +164,25 @@ impl<'r, 'o> RowMessages<'r, 'o> {
             self.add_text(Speaker::System, Part::Whole, &system, system.text()?)?;
         }
         let messages = row.messages().or(nested);
+        let side = match answer {
+            Answer::Own => None,
+            Answer::Column(key) | Answer::Replacing(key) => Some(key),
+        };
+        let is_own = side.is_none() && messages.is_none();
+        let unread = [(&THOUGHTS[..], !is_own), (&CONTEXTS, messages.is_some())];
+        let unread = unread.into_iter().filter(|(_, is_unread)| *is_unread);
+        let unread = unread.flat_map(|(names, _)| names).filter_map(|key| row.get(key));
+        self.unread = unread.filter(|field| !is_effort(field)).map(|field| field.path()).collect();
+        let text = |field: BodyField<'_, '_>| -> Result<(Path, String)> {
+            Ok((field.path(), field.text()?.trim().to_owned()))
+        };
+        let is_text = |(_, text): &(Path, String)| !text.is_empty();
+        if is_own || side.is_some() {
+            self.thought = row.thought(side)?.map(text).transpose()?.filter(is_text);
+        }
+        if messages.is_none() {
+            self.context = row.context()?.map(text).transpose()?.filter(is_text);
+        }
         match (answer, messages) {
             (Answer::Own, Some(list)) => self.add_list(&list, 0, Part::Whole),
             (Answer::Own, None) => self.add_answered(row),
@@ -242,7 +277,10 @@ impl<'r, 'o> RowMessages<'r, 'o> {
         };
         let input = question.input.as_ref().map(BodyField::text).transpose()?;
         let about = input.filter(|text| !text.trim().is_empty());
-        let text = [Some(text), about].into_iter().flatten().collect::<Vec<_>>().join("\n");
+        let context = self.context.take();
+        let context = context.as_ref().map(|(_, text)| text.as_str());
+        let text =
+            [Some(text), about, context].into_iter().flatten().collect::<Vec<_>>().join("\n");
         self.add_text(Speaker::User, Part::Prompt, &question.text, &text)
     }
 
@@ -266,7 +304,10 @@ impl<'r, 'o> RowMessages<'r, 'o> {
         let parsed = Parsed::of_list(*answer);
         let answer = parsed.field()?;
         match answer.value() {
-            Value::String(text) => self.add_text(Speaker::Assistant, Part::Answer, &answer, text),
+            Value::String(text) => {
+                let thought = self.thought.take();
+                self.add_thought_and_text(thought, Speaker::Assistant, Part::Answer, &answer, text)
+            }
             Value::Object(_) => {
                 let list = self.list(answer.path());
                 self.add_message(&answer.object()?, list, None, Part::Answer)
@@ -305,10 +346,26 @@ impl<'r, 'o> RowMessages<'r, 'o> {
         given: &BodyField<'_, '_>,
         text: &str,
     ) -> Result<()> {
+        self.add_thought_and_text(None, speaker, part, given, text)
+    }
+
+    fn add_thought_and_text(
+        &mut self,
+        thought: Option<(Path, String)>,
+        speaker: Speaker,
+        part: Part,
+        given: &BodyField<'_, '_>,
+        text: &str,
+    ) -> Result<()> {
         let mut message = Tape::default();
         let opened = message.open();
         message.string("role");
         message.string(speaker.role());
+        if let Some((path, thought)) = thought {
+            message.string("thinking");
+            message.set_source_path(message.end(), path);
+            message.string(&thought);
+        }
         message.string("content");
         message.set_source_path(message.end(), given.path());
         message.string(text);

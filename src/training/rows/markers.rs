@@ -1,7 +1,7 @@
 //! Marks of chat formats in text, which a model would be trained to write if they were taken for its words.
 
 /// Marks of formats other than harmony, besides those that look like `<|word|>`.
-const TAGS: [&str; 17] = [
+const TAGS: [&str; 19] = [
     "<think>",
     "</think>",
     "[THINK]",
@@ -10,6 +10,8 @@ const TAGS: [&str; 17] = [
     "</tool_call>",
     "<tool_response>",
     "</tool_response>",
+    "<TOOLCALL>",
+    "</TOOLCALL>",
     "<functioncall>",
     "[TOOL_CALLS]",
     "[INST]",
@@ -27,6 +29,18 @@ const LAST: &str = "</s>";
 /// The marks of harmony that begin a message, its channel, or its content.
 const STRUCTURE: [&str; 3] = ["<|start|>", "<|channel|>", "<|message|>"];
 
+/// How prompts begin that are rendered already.
+const PROMPTS: [&str; 8] = [
+    "<|start|>",
+    "<|im_start|>",
+    "<|begin_of_text|>",
+    "<|start_header_id|>",
+    "<start_of_turn>",
+    "<bos>",
+    "<s>",
+    "[INST]",
+];
+
 /// The most bytes between `<|` and `|>`.
 const LONGEST_WORD: usize = 40;
 
@@ -37,6 +51,12 @@ pub(super) fn is_harmony(text: &str) -> bool {
         && STRUCTURE
             .iter()
             .any(|mark| places(text, mark).any(|place| !is_code(text, place, mark.len())))
+}
+
+/// The mark with which a text begins, if it is a prompt that is rendered already.
+pub(super) fn of_prompt(text: &str) -> Option<&'static str> {
+    let text = text.trim_start();
+    PROMPTS.into_iter().find(|mark| text.starts_with(mark))
 }
 
 /// The first mark of a chat format in a text, outside of code.

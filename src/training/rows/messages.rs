@@ -232,6 +232,10 @@ fn write_call(body: &mut Tape, call: &BodyField<'_, '_>) -> Result<()> {
 
 fn write_arguments(body: &mut Tape, arguments: &BodyField<'_, '_>) -> Result<()> {
     if let Value::String(text) = arguments.value() {
+        if text.trim().is_empty() {
+            body.string("{}");
+            return Ok(());
+        }
         serde_json::from_str::<IgnoredAny>(text).map_err(|error| {
             let reason = format!("expected an object or its JSON text; not JSON: {error}");
             arguments.invalid(reason)

@@ -9,13 +9,16 @@ const FIELDS: [&str; 3] = ["thinking", "reasoning_content", "reasoning"];
 
 /// The marks around a thought at the beginning of a content, and around the answer after it, in the formats of several
 /// models and data sets.
-const MARKS: [Marks; 3] = [
+const MARKS: [Marks; 6] = [
     Marks { thought: ("<think>", "</think>"), answer: None },
     Marks {
         thought: ("<|begin_of_thought|>", "<|end_of_thought|>"),
         answer: Some(("<|begin_of_solution|>", "<|end_of_solution|>")),
     },
     Marks { thought: ("[THINK]", "[/THINK]"), answer: None },
+    Marks { thought: ("<thinking>", "</thinking>"), answer: None },
+    Marks { thought: ("<reasoning>", "</reasoning>"), answer: None },
+    Marks { thought: ("<seed:think>", "</seed:think>"), answer: None },
 ];
 
 struct Marks {
@@ -82,7 +85,8 @@ impl<'v> Thought<'v> {
 }
 
 fn another(message: &BodyObject<'_, '_>, key: &str, first: Option<(&str, &str)>) -> Error {
-    let place = message.field().path().then(first.map_or("", |(key, _)| key).to_owned());
+    let place = first.and_then(|(key, _)| message.get(key)).map(|field| field.path());
+    let place = place.unwrap_or_default();
     let reason = format!("differs from the thought in {place}; a message has only one");
     match message.required(key) {
         Ok(field) => field.invalid(reason),
