@@ -114,6 +114,27 @@ def test_the_example_of_the_documents_trains(
     assert 0 < names["trainer"].state.log_history[-1]["train_loss"] < 100
 
 
+def test_examples_of_a_pack_do_not_see_each_other_with_the_mask_of_the_documents() -> None:
+    few = {"num_hidden_layers": 2, "sliding_window": 8, "initializer_range": 0.5}
+    model = tiny_gpt_oss(attn_implementation="eager", **few).eval()
+    assert set(model.config.layer_types) == {"full_attention", "sliding_attention"}
+    names: dict[str, Any] = {}
+    exec(fenced("packs"), names)
+    rows = BATCH.pack(500).to_arrow("trl").to_pylist()[:2]
+    packed = names["collate"](rows, window=8)
+    lengths = [length for row in rows for length in row["seq_lengths"]]
+    with torch.no_grad():
+        parts = packed["input_ids"].split(lengths, dim=1)
+        alone = torch.cat([model(part, use_cache=False).logits for part in parts], dim=1)
+        found = model(**packed, use_cache=False).logits
+        del packed["attention_mask"]
+        unmasked = model(**packed, use_cache=False).logits
+    assert len(parts) > 2
+    torch.testing.assert_close(found, alone, atol=1e-4, rtol=0)
+    # Position ids are not enough.
+    assert (unmasked - alone).abs().max() > 0.1
+
+
 def test_packs_are_sequences_of_their_own(tmp_path: Path, trainer_of: Any) -> None:
     """TRL's collator counts positions from 0 in each example of a pack, and the labels are ours."""
     parquet = pytest.importorskip("pyarrow.parquet")
