@@ -73,12 +73,25 @@ macro_rules! options {
 
 pub(crate) use options;
 
-/// Declares the words by which other languages name choices.
+/// Declares the words by which other languages and JSON name choices.
 macro_rules! choices {
     ($($type:ident, $expected:literal: $($word:literal $variant:ident),+ $(else $other:ident)?;)+) => {$(
         impl $crate::options::Choice for $type {
             const EXPECTED: &'static str = $expected;
             const ALL: &'static [(&'static str, Self)] = &[$(($word, Self::$variant)),+];
+            const OTHER: Option<Self> = $crate::options::choices!(@other $($other)?);
+        }
+
+        impl serde::Serialize for $type {
+            fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+                $crate::options::Choice::word(*self).serialize(to)
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $type {
+            fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                $crate::options::choice_of(Option::<String>::deserialize(from)?.as_deref())
+            }
         }
 
         /// A choice without a word does not compile, unless it is the one for `None`.
@@ -86,9 +99,25 @@ macro_rules! choices {
             $($type::$variant)|+ $(| $type::$other)? => {}
         };
     )+};
+    (@other) => { None };
+    (@other $other:ident) => { Some(Self::$other) };
 }
 
 pub(crate) use choices;
+
+/// The choice that a word of JSON names; `None` is its null.
+///
+/// # Errors
+///
+/// Another word than those of the choice.
+pub(crate) fn choice_of<T: Choice, E: serde::de::Error>(word: Option<&str>) -> Result<T, E> {
+    let found = match word {
+        Some(word) => T::ALL.iter().find(|(name, _)| *name == word).map(|(_, choice)| *choice),
+        None => T::OTHER,
+    };
+    let got = word.map_or("null".into(), |word| format!("{word:?}"));
+    found.ok_or_else(|| E::custom(format_args!("expected {}, got {got}", T::EXPECTED)))
+}
 
 /// A choice that other languages name by a word.
 pub trait Choice: Copy + PartialEq + 'static {
@@ -96,6 +125,8 @@ pub trait Choice: Copy + PartialEq + 'static {
     const EXPECTED: &'static str;
     /// Each word, and the choice that it names.
     const ALL: &'static [(&'static str, Self)];
+    /// The choice without a word.
+    const OTHER: Option<Self>;
 
     /// `None` for the choice that is Python's `None`.
     fn word(self) -> Option<&'static str> {
@@ -121,3 +152,16 @@ pub trait SetFrom<V, E> {
     /// What the value lacks to be one of this type.
     fn set_from(&mut self, value: V) -> Result<(), E>;
 }
+
+/// Options that are functions or clocks, which JSON cannot give.
+macro_rules! not_in_json {
+    ($($type:ty),+) => {$(
+        impl<'de> serde::Deserialize<'de> for $type {
+            fn deserialize<D: serde::Deserializer<'de>>(_: D) -> Result<Self, D::Error> {
+                Err(serde::de::Error::custom("JSON cannot give this option"))
+            }
+        }
+    )+};
+}
+
+pub(crate) use not_in_json;

@@ -1,5 +1,7 @@
 //! What lenient parsing repairs.
 
+use serde::{Serialize, Serializer};
+
 /// What lenient parsing repaired; docs/parsing.md has an example of each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, strum::IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
@@ -71,5 +73,11 @@ impl RepairKind {
     /// The kind's name in Python, in snake case.
     pub fn name(self) -> &'static str {
         self.into()
+    }
+}
+
+impl Serialize for RepairKind {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(self.name())
     }
 }

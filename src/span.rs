@@ -2,11 +2,13 @@
 
 use std::ops::Range;
 
+use serde::{Serialize, Serializer};
+
 /// The position of a message, as token indices: its header is `start..content`, its content
 /// `content..stop`, and its stop token `stop..end`.
 ///
 /// The spans of a rendering, in order, cover every token once.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[non_exhaustive]
 pub struct MessageSpan {
     /// The index of the message in the given conversation, counting dropped messages, or among the
@@ -45,4 +47,9 @@ impl MessageSpan {
         let [start, content, stop, end] = [start, content, stop, end].map(|place| place + tokens);
         Self { message, start, content, stop, end }
     }
+}
+
+/// Writes a range as `[start, end]`.
+pub(crate) fn as_pair<S: Serializer>(range: &Range<usize>, to: S) -> Result<S::Ok, S::Error> {
+    [range.start, range.end].serialize(to)
 }

@@ -43,6 +43,7 @@ options! {
     /// # Ok::<(), openai_harmony::Error>(())
     /// ```
     #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(default, deny_unknown_fields)]
     pub struct Prefill {
         /// The message's channel.
         pub channel: Option<String>

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value as Tree};
 
 use crate::error::{ErrorKind, Result};
@@ -245,5 +245,11 @@ mod tests {
             assert_eq!(read(line), read(text));
             assert_eq!(parse_arguments(text).map(|arguments| arguments.to_value()), read(text));
         }
+    }
+}
+
+impl<'de> Deserialize<'de> for Json {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        Tree::deserialize(from).map(Self::from)
     }
 }

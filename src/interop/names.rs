@@ -7,6 +7,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use serde::{Serialize, Serializer};
+
 use super::builtin::is_builtin;
 use crate::chat::{CHANNELS, FUNCTIONS, Role};
 use crate::names;
@@ -39,7 +41,7 @@ choices! {
 }
 
 /// A tool's name in the API and in harmony.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a property of its own")]
 #[non_exhaustive]
 pub struct Tool {
@@ -61,9 +63,11 @@ pub struct Tool {
     /// Whether the body wants its schema enforced on its arguments: `strict`.
     pub strict: bool,
     /// The constraint on a custom tool's input, if the body has one.
+    #[serde(skip)]
     pub input: Option<InputGrammar>,
     /// The only required member of its arguments, if that can be any string: a call whose text is not an object is read
     /// as that string.
+    #[serde(skip)]
     pub(crate) only_text: Option<String>,
 }
 
@@ -123,6 +127,12 @@ pub struct ToolNames {
     by_recipient: HashMap<String, usize>,
     /// By namespace and name in the API.
     by_name: HashMap<ToolId, usize>,
+}
+
+impl Serialize for ToolNames {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(&self.tools)
+    }
 }
 
 impl ToolNames {

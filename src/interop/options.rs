@@ -3,11 +3,13 @@
 use std::fmt;
 use std::sync::Arc;
 
+use serde::{Deserialize, Deserializer};
+
 use super::clock::seconds_since_1970;
 use super::{BuiltinTool, Json};
 use crate::RenderConfig;
 use crate::chat::ReasoningEffort;
-use crate::options::{choices, options};
+use crate::options::{choices, not_in_json, options};
 
 options! {
     /// Options of the four `read` functions. The defaults suit serving.
@@ -18,7 +20,8 @@ options! {
     /// let options = ReadOptions::new().with_date(Date::Given("2025-06-28".to_owned()));
     /// assert!(options.builtin_tools.is_empty());
     /// ```
-    #[derive(Debug, Clone)]
+    #[derive(Debug, Clone, Deserialize)]
+    #[serde(default, deny_unknown_fields)]
     pub struct ReadOptions {
         /// The system message's `Current date:`.
         pub date: Date => with_date,
@@ -81,6 +84,19 @@ pub enum Date {
     Given(String),
     /// No line with a date.
     Omitted,
+}
+
+not_in_json!(Resolve);
+
+impl<'de> Deserialize<'de> for Date {
+    /// `"today"`, a date, or null.
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        Ok(match Option::<String>::deserialize(from)? {
+            None => Self::Omitted,
+            Some(word) if word == "today" => Self::Today,
+            Some(date) => Self::Given(date),
+        })
+    }
 }
 
 impl Date {

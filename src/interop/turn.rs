@@ -2,6 +2,7 @@
 
 use std::slice;
 
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use super::{Dialect, ToolNames, Unused};
@@ -16,10 +17,13 @@ use crate::{
 };
 
 /// What a request means in harmony.
-#[derive(Debug, Clone, PartialEq)]
+///
+/// Its JSON has all fields but the sources.
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Turn {
     /// The API that the request was written in, and the answer will be.
+    #[serde(serialize_with = "as_name")]
     pub dialect: Dialect,
     /// The model that the body names.
     pub model: Option<String>,
@@ -31,8 +35,10 @@ pub struct Turn {
     /// The messages, the system message first. The message that [`prefill`](Self::prefill) begins is not among them.
     pub conversation: Conversation,
     /// The number of the body's message that each message comes from, those of the history first.
+    #[serde(skip)]
     pub(crate) sources: Vec<Option<usize>>,
     /// How many messages the history has.
+    #[serde(skip)]
     pub(crate) history_len: usize,
     /// How to render them.
     pub config: RenderConfig,
@@ -218,7 +224,8 @@ impl Turn {
 }
 
 /// Which tools may or must be called. Tools are named by their recipients in harmony.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ToolChoice {
     /// The model decides.
@@ -265,7 +272,7 @@ impl ToolChoice {
 
 /// How to sample: the body's values, else those recommended for gpt-oss. Values for which engines have their own
 /// defaults are `None` unless the body sets them.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Sampling {
     /// 1.0 unless the body says otherwise.
@@ -316,7 +323,7 @@ impl Default for Sampling {
 }
 
 /// The form of the answer that the body asks for.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of some request")]
 #[non_exhaustive]
 pub struct AnswerOptions {
@@ -336,7 +343,8 @@ pub struct AnswerOptions {
 }
 
 /// Whether thoughts are shown in the answer.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ThoughtDisplay {
     /// With their text.
@@ -346,4 +354,9 @@ pub enum ThoughtDisplay {
     Omitted,
     /// Not at all: Anthropic without `thinking`, Ollama's `think: false`, chat's `include_reasoning: false`.
     Hidden,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn as_name<S: Serializer>(dialect: &Dialect, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(dialect.as_str())
 }

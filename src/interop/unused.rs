@@ -2,16 +2,20 @@
 
 use std::fmt;
 
+use serde::{Serialize, Serializer};
+
 use crate::brief::Brief;
 use crate::path::Path;
 
 /// Something in the body that nothing used.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Unused {
     /// Its path: `tools[2]`, `messages[0].name`.
+    #[serde(serialize_with = "as_text")]
     pub path: Path,
     /// Why nothing used it.
+    #[serde(serialize_with = "as_text")]
     pub reason: UnusedReason,
 }
 
@@ -101,4 +105,8 @@ impl fmt::Display for UnusedReason {
             Self::NotContinuable => "the last message cannot be continued",
         })
     }
+}
+
+fn as_text<S: Serializer>(shown: &impl fmt::Display, to: S) -> Result<S::Ok, S::Error> {
+    to.collect_str(shown)
 }

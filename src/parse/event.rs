@@ -2,20 +2,25 @@
 
 use std::ops::Range;
 
+use serde::Serialize;
+
 use crate::chat::Author;
 use crate::repair::RepairKind;
+use crate::span::as_pair;
 
 /// One thing that happened in the stream.
 ///
 /// The spans of the events, in order, cover every token that was fed exactly once. The exception are [`Repair`]s with
 /// an index or of the kind [`RepairKind::SpelledMarker`], which lie inside other spans.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Event {
     /// A header is complete.
     #[non_exhaustive]
     MessageStart {
         /// The header's tokens, with `<|start|>` and `<|message|>`.
+        #[serde(serialize_with = "as_pair")]
         span: Range<usize>,
         /// The index that the message has, or will have, among the parser's messages.
         index: usize,
@@ -32,6 +37,7 @@ pub enum Event {
     #[non_exhaustive]
     ContentDelta {
         /// The tokens. The last may begin a character that a later delta completes.
+        #[serde(serialize_with = "as_pair")]
         span: Range<usize>,
         /// The message's index.
         index: usize,
@@ -42,6 +48,7 @@ pub enum Event {
     #[non_exhaustive]
     MessageEnd {
         /// The stop token, or an empty span if there is none.
+        #[serde(serialize_with = "as_pair")]
         span: Range<usize>,
         /// The message's index.
         index: usize,
@@ -75,12 +82,13 @@ impl Event {
 }
 
 /// What lenient parsing repaired, and where.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Repair {
     /// What was wrong.
     pub kind: RepairKind,
     /// The tokens that were repaired, as indices into the tokens that were fed.
+    #[serde(serialize_with = "as_pair")]
     pub span: Range<usize>,
     /// The index of the message that the repair belongs to; `None` outside of messages.
     pub index: Option<usize>,

@@ -31,6 +31,7 @@ options! {
     /// # Ok::<(), openai_harmony::Error>(())
     /// ```
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(default, deny_unknown_fields)]
     pub struct ParserOptions {
         /// Whether malformed tokens are an error, the default, or are repaired and reported.
         pub strict: bool = true,

@@ -1,5 +1,7 @@
 //! Options of rendering.
 
+use serde::{Deserialize, Serialize};
+
 use super::history::ThoughtPolicy;
 use crate::header::HeaderStyle;
 use crate::options::options;
@@ -40,7 +42,8 @@ options! {
     ///     .with_validate(true);
     /// assert!(config.validate);
     /// ```
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(default, deny_unknown_fields)]
     pub struct RenderConfig {
         /// Which of the assistant's earlier thoughts are rendered. It does not apply to a single message.
         pub thoughts: ThoughtPolicy => with_thoughts,

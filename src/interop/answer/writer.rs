@@ -4,7 +4,7 @@ use crate::options::choices;
 use std::fmt::Debug;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
 
 use super::json::write_json;
@@ -12,7 +12,7 @@ use super::segment::{Delta, PastSegments, Segment};
 use super::sink::Sink;
 
 /// Why the tokens end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FinishReason {
     /// The model stopped, or the engine did at a stop string.
     Stop,
@@ -23,7 +23,7 @@ pub enum FinishReason {
 }
 
 /// The field of a chat completion's message that holds thoughts. The API itself has none; servers use two names.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum ReasoningField {
     /// `reasoning_content`, which most clients read.
     #[default]
@@ -45,7 +45,7 @@ choices! {
 }
 
 /// How many tokens a turn took.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize)]
 #[non_exhaustive]
 pub struct Usage {
     /// Tokens of the prompt.

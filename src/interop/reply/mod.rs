@@ -28,6 +28,7 @@ pub use options::{Clock, MakeId, ReplyOptions};
 
 use std::fmt::Debug;
 
+use serde::Serialize;
 use serde_json::Value;
 
 use self::ids::Ids;
@@ -43,7 +44,7 @@ use crate::error::Result;
 use crate::parse::{ParserOptions, Repair, StreamableParser};
 
 /// A call of a built-in tool, `browser` or `python`, that the request asks for and the server runs.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct BuiltinCall {
     /// The recipient: `python`, `browser.search`.

@@ -4,9 +4,11 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::Deserialize;
+
 use crate::interop::ReasoningField;
 use crate::interop::clock::{seconds_since_1970, stopwatch};
-use crate::options::options;
+use crate::options::{not_in_json, options};
 
 options! {
     /// Options of [`Turn::reply`](crate::interop::Turn::reply).
@@ -17,7 +19,8 @@ options! {
     /// let options = ReplyOptions::new("gpt-oss-20b").with_prompt_tokens(120);
     /// assert_eq!(options.id, None);
     /// ```
-    #[derive(Debug, Clone)]
+    #[derive(Debug, Clone, Deserialize)]
+    #[serde(default, deny_unknown_fields)]
     pub struct ReplyOptions {
         /// The model's name in the answer.
         pub model: String,
@@ -52,6 +55,8 @@ options! {
         pub clock: Clock => with_clock,
     }
 }
+
+not_in_json!(MakeId, Clock);
 
 impl ReplyOptions {
     /// The options of an answer by this model.
