@@ -21,7 +21,7 @@ SOURCES := $(shell find src build.rs build Cargo.toml Cargo.lock python/src pyth
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-rust test-features test-python test-pythons test-frameworks test-ray test-engines test-agents test-adapters trainers check format lint types bench figures browser docs pictures package release fuzz load simulate laws wasm clean tools
+.PHONY: help demo test test-rust test-features test-python test-pythons test-frameworks test-ray test-engines test-agents test-adapters trainers check format lint types bench figures browser docs pictures package release fuzz load simulate laws capi wasm clean tools
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -57,14 +57,25 @@ laws: tools ## try the laws on LAWS_CASES=20000 new random cases
 browser: $(VENV)/.dev $(VENV)/.built $(VENV)/.browser ## the playground in a real browser: Debian's chromium and chromium-driver
 	$(BIN)/python -m pytest -rs tests/browser
 
-# The target has no source of random numbers: the yardsticks of tests that ask for one are built, and not run.
-WASM = CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER="node .ci/wasm.mjs" \
-  CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS='--cfg getrandom_backend="unsupported"'
-wasm: ## the corpus, requests and answers in Node, as wasm32-unknown-unknown: `rustup target add` that, and Node 20
-	@if ! test -d "$$(rustc --print target-libdir --target wasm32-unknown-unknown)"; then \
-	  echo "not tested: rustup target add wasm32-unknown-unknown"; \
-	elif ! command -v node >/dev/null; then echo "not tested: node is missing"; \
-	else $(WASM) cargo test --target wasm32-unknown-unknown --test conformance --test defaults; fi
+capi: $(VENV)/.dev $(VENV)/.built ## the C face: the library, a C program over it, under valgrind where that is there, and the examples in C and Go
+	cargo build --package openai-harmony-capi
+	$(CC) -O1 -Wall -Wextra -Werror -Icapi/include capi/tests/drive.c target/debug/libharmony.a -o target/debug/drive -lpthread -ldl -lm
+	HARMONY_DRIVE=$(CURDIR)/target/debug/drive $(BIN)/python -m pytest -rs capi/tests
+
+# Rustup's target; without it, Debian's compiler with its sources, which builds the standard library too. Random
+# numbers and the clock are the host's: javascript/harmony.js gives ids and times.
+WASM = CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS='--cfg getrandom_backend="unsupported"'
+DEBIAN = RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1 CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER=wasm-ld-22 /usr/bin/cargo
+BUILD_WASM = rustc --release --package openai-harmony-capi --crate-type cdylib --target wasm32-unknown-unknown --target-dir target/wasm
+wasm: ## javascript/harmony.wasm, and its tests in Node 20: `rustup target add wasm32-unknown-unknown`, or Debian's rustc-web, cargo-web, rust-web-src and lld-22
+	@if test -d "$$(rustc --print target-libdir --target wasm32-unknown-unknown)"; then \
+	  echo "built with rustup's target wasm32-unknown-unknown"; $(WASM) cargo $(BUILD_WASM); \
+	elif test -d /usr/lib/rustlib/src/rust/library && test -x /usr/bin/cargo && command -v wasm-ld-22 >/dev/null; then \
+	  echo "built with Debian's rustc-web and the standard library from its sources"; \
+	  $(WASM) $(DEBIAN) $(BUILD_WASM) -Zbuild-std=std,panic_abort; \
+	else echo "no compiler for wasm32-unknown-unknown: rustup target add wasm32-unknown-unknown" >&2; exit 1; fi
+	cp target/wasm/wasm32-unknown-unknown/release/harmony.wasm javascript/
+	cd javascript && node --test test/
 
 # Without --quiet, which drops warnings before --strict counts them.
 docs: $(VENV)/.dev $(VENV)/.built $(VENV)/.docs ## the site in target/site: every link is checked

@@ -79,21 +79,21 @@ export class Harmony {
 
   renderWithSpans(conversation, options = {}) {
     return this.#rendered((tokens, spans) =>
-      this.#with([json(conversation), json(options)], (given) => this.#wasm.harmony_render(...given.flat(), tokens, spans)),
+      this.#with([json(conversation), json(options)], (given) => this.#wasm.harmony_render(...given, tokens, spans)),
     );
   }
 
   parse(tokens, options = {}) {
-    return this.#json((to) => this.#with([tokens, json(options)], (given) => this.#wasm.harmony_parse(...given.flat(), to)));
+    return this.#json((to) => this.#with([tokens, json(options)], (given) => this.#wasm.harmony_parse(...given, to)));
   }
 
   parser(options = {}) {
-    const handle = this.#handle((place) => this.#with([json(options)], (given) => this.#wasm.harmony_parser_new(...given.flat(), place)));
+    const handle = this.#handle((place) => this.#with([json(options)], (given) => this.#wasm.harmony_parser_new(...given, place)));
     return this.#parser(handle);
   }
 
   restoreParser(saved) {
-    return this.#parser(this.#handle((place) => this.#with([saved], (given) => this.#wasm.harmony_parser_restore(...given.flat(), place))));
+    return this.#parser(this.#handle((place) => this.#with([saved], (given) => this.#wasm.harmony_parser_restore(...given, place))));
   }
 
   #parser(handle) {
@@ -111,7 +111,7 @@ export class Harmony {
     // A host of WebAssembly has no clock of its own: the date is JavaScript's.
     const given = { date: new Date().toISOString().slice(0, 10), ...options };
     const text = typeof body === "string" ? body : json(body);
-    const handle = this.#handle((place) => this.#with([text, json(given)], (parts) => this.#wasm.harmony_turn_read(number, ...parts.flat(), place)));
+    const handle = this.#handle((place) => this.#with([text, json(given)], (parts) => this.#wasm.harmony_turn_read(number, ...parts, place)));
     const prompt = () => this.#rendered((tokens, spans) => this.#wasm.harmony_turn_prompt(handle.use(), tokens, spans));
     const begin = (call) => this.#reply(this.#handle(call));
     return this.#owner(handle, "harmony_turn_free", {
@@ -120,9 +120,9 @@ export class Harmony {
       describe: () => this.#json((to) => this.#wasm.harmony_turn_describe(handle.use(), to)),
       grammar: (form) => this.#text((to) => this.#wasm.harmony_turn_grammar(handle.use(), choice(FORMS, form, "form"), to)),
       reply: (settings) =>
-        begin((place) => this.#with([json(replyOptions(settings))], (parts) => this.#wasm.harmony_turn_reply(handle.use(), ...parts.flat(), place))),
+        begin((place) => this.#with([json(replyOptions(settings))], (parts) => this.#wasm.harmony_turn_reply(handle.use(), ...parts, place))),
       restoreReply: (saved, settings = {}) =>
-        begin((place) => this.#with([saved, json(settings)], (parts) => this.#wasm.harmony_reply_restore(handle.use(), ...parts.flat(), place))),
+        begin((place) => this.#with([saved, json(settings)], (parts) => this.#wasm.harmony_reply_restore(handle.use(), ...parts, place))),
     });
   }
 
@@ -131,9 +131,9 @@ export class Harmony {
     return this.#owner(handle, "harmony_reply_free", {
       feed: (tokens) => this.#text((to) => this.#with([tokens], ([data, len]) => this.#wasm.harmony_reply_feed(handle.use(), data, len, to))),
       finish: (reason = "stop", stopString = "") =>
-        this.#text((to) => this.#with([stopString], (given) => this.#wasm.harmony_reply_finish(handle.use(), choice(REASONS, reason, "reason"), ...given.flat(), to))),
+        this.#text((to) => this.#with([stopString], (given) => this.#wasm.harmony_reply_finish(handle.use(), choice(REASONS, reason, "reason"), ...given, to))),
       fail: (message, status = 500) =>
-        this.#text((to) => this.#with([message], (given) => this.#wasm.harmony_reply_fail(handle.use(), status, ...given.flat(), to))),
+        this.#text((to) => this.#with([message], (given) => this.#wasm.harmony_reply_fail(handle.use(), status, ...given, to))),
       response: () => this.#json((to) => this.#wasm.harmony_reply_response(handle.use(), to)),
       describe,
       save: () => this.#bytes((to) => this.#wasm.harmony_reply_save(handle.use(), to)),
@@ -142,9 +142,9 @@ export class Harmony {
 
   engineReader(form, { maxTokens = 2 ** 31, stopTokens = this.stopTokens } = {}) {
     const number = choice(ENGINES, form, "form");
-    const handle = this.#handle((place) => this.#with([stopTokens], (stops) => this.#wasm.harmony_engine_new(number, maxTokens, ...stops.flat(), place)));
+    const handle = this.#handle((place) => this.#with([stopTokens], (stops) => this.#wasm.harmony_engine_new(number, maxTokens, ...stops, place)));
     const feed = (bytes) => {
-      const { tokens, rest } = this.#outputs((to, end) => this.#with([bytes], (given) => this.#wasm.harmony_engine_feed(handle.use(), ...given.flat(), to, end)));
+      const { tokens, rest } = this.#outputs((to, end) => this.#with([bytes], (given) => this.#wasm.harmony_engine_feed(handle.use(), ...given, to, end)));
       return { tokens, end: rest.length ? JSON.parse(this.#decoder.decode(rest)) : null };
     };
     return this.#owner(handle, "harmony_engine_free", { feed, finish: () => feed(new Uint8Array()) });
@@ -152,7 +152,7 @@ export class Harmony {
 
   errorBody(dialect, status, message) {
     const number = choice(DIALECTS, dialect, "dialect");
-    return this.#json((to) => this.#with([message], (given) => this.#wasm.harmony_error_body(number, status, ...given.flat(), to)));
+    return this.#json((to) => this.#with([message], (given) => this.#wasm.harmony_error_body(number, status, ...given, to)));
   }
 
   // Memory. Views end whenever the memory grows, so each is made where it is used.
@@ -173,7 +173,7 @@ export class Harmony {
   #with(inputs, call) {
     const made = inputs.map((input) => this.#copied(typeof input === "string" ? this.#encoder.encode(input) : input));
     try {
-      return call(made.map(({ data, count }) => [data, count]));
+      return call(made.flatMap(({ data, count }) => [data, count]));
     } finally {
       for (const { at } of made) this.#wasm.harmony_buffer_free(at);
     }

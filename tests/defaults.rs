@@ -1,5 +1,4 @@
-//! Readers and answers with the options that nobody gave, as they first run on a new platform. `make wasm` runs this
-//! in Node, where there is no clock.
+//! Readers and answers with their default options, as they run on a new platform; on some there is no clock.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use openai_harmony::interop::{Dialect, FinishReason, ReadOptions, ReplyOptions};

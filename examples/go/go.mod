@@ -1,0 +1,3 @@
+module example/harmony
+
+go 1.21
