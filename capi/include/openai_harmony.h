@@ -221,9 +221,10 @@ struct HarmonyError *harmony_parser_feed(struct HarmonyParser *parser,
 struct HarmonyError *harmony_parser_finish(struct HarmonyParser *parser, struct HarmonyBuffer *to);
 
 /*
- Appends a list of the messages so far.
+ Appends where the parser is, as JSON: `messages`, `repairs`, `state` (`"ExpectStart"`, `"Header"`, `"Content"`), and of
+ the open message `role`, `channel`, `recipient`, `content_type`, `content` and `delta`.
  */
-struct HarmonyError *harmony_parser_messages(const struct HarmonyParser *parser,
+struct HarmonyError *harmony_parser_describe(const struct HarmonyParser *parser,
                                              struct HarmonyBuffer *to);
 
 /*
@@ -325,6 +326,11 @@ struct HarmonyError *harmony_decode(const uint32_t *tokens, size_t len, struct H
  Appends the token ids at which sampling stops, `<|return|>` and `<|call|>`.
  */
 struct HarmonyError *harmony_stop_tokens(struct HarmonyTokens *to);
+
+/*
+ Appends the names and ids of the special tokens, an object of JSON.
+ */
+struct HarmonyError *harmony_special_tokens(struct HarmonyBuffer *to);
 
 /*
  Appends the token ids of a conversation: `{"messages": […]}` in harmony's own JSON.

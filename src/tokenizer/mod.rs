@@ -19,8 +19,9 @@ mod batch;
 mod bits;
 mod bpe;
 pub mod cache;
-// For threads that share a long text, and for the extension, which looks for signals between its parts.
-pub(crate) mod chunk;
+// For threads that share a long text.
+#[cfg(feature = "training")]
+mod chunk;
 mod decode;
 pub mod special;
 mod special_names;
