@@ -1,7 +1,7 @@
 // The types of each name, checked by `tsc --strict`.
-import { HarmonyError, load } from "../index.d.ts";
-import type { Event, Harmony, Message, Reply } from "../index.d.ts";
-import { JsStreamableParser, StreamState, load_harmony_encoding } from "../compat.d.ts";
+import { HarmonyError, load } from "openai-harmony-wasm";
+import type { Event, Harmony, Message, Reply } from "openai-harmony-wasm";
+import { JsStreamableParser, StreamState, load_harmony_encoding } from "openai-harmony-wasm/compat";
 
 export async function answer(body: object): Promise<string> {
   const harmony: Harmony = await load();
