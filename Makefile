@@ -14,6 +14,8 @@ BIN := $(VENV)/bin
 # never are.
 PIP = $(BIN)/python -m pip
 ALIVE = sh .ci/alive
+TESTED := target/tested
+RUN = $(PYTHON) .ci/tested.py run
 export PIP_COMPILE := 0
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_QUIET := 1
@@ -21,7 +23,7 @@ SOURCES := $(shell find src build.rs build Cargo.toml Cargo.lock python/src pyth
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-rust test-features test-python test-pythons test-frameworks test-ray test-engines test-agents test-adapters trainers check format lint types bench figures browser docs pictures package release fuzz load simulate laws capi wasm clean tools
+.PHONY: help demo test test-rust test-checks test-features test-python test-pythons test-frameworks test-ray test-engines test-agents test-adapters trainers check format lint types bench figures browser docs pictures package release fuzz load simulate laws capi wasm clean tools
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -29,9 +31,13 @@ help: ## show this list
 demo: $(VENV)/$(if $(wildcard $(VENV)/.built),.built,.tried) ## the main job on a real conversation: render, parse, stream
 	@$(BIN)/python examples/demo.py
 
-test: test-rust test-python ## set up and run all tests of both languages
+# A quarter of the random cases and of the exhaustive volumes; `make check` runs all of them.
+test: ## set up and run the tests of both languages
+	@rm -rf $(TESTED)
+	@$(MAKE) --no-print-directory test-rust test-python SHARE=0.25
+	@$(PYTHON) .ci/tested.py sum $(TESTED)/Rust.log $(TESTED)/Python.log $(TESTED)/doctests.log
 
-check: format lint types docs test test-features test-pythons test-frameworks ## formatting, lints, types, stubs, the site, all tests, the Python tests on all PYTHONS
+check: format lint types docs test-rust test-checks capi test-python test-features test-pythons test-frameworks ## formatting, lints, types, stubs, the site, all tests with all their cases, the Python tests on all PYTHONS
 
 # A part that fails or has no peer keeps what results.json had; the others are measured all the same.
 BENCHES ?= start compare gateway render beside_vllm instructions
@@ -106,7 +112,11 @@ tools:
 # The random cases of the laws are the same in each run, so that a failure comes from the change;
 # `make laws` tries new ones.
 test-rust: tools
-	PROPTEST_RNG_SEED=$${PROPTEST_RNG_SEED:-0} cargo test --features arrow
+	PROPTEST_RNG_SEED=$${PROPTEST_RNG_SEED:-0} $(if $(SHARE),PROPTEST_CASES=64 SMALL_WORLDS=4) \
+	  $(RUN) $(TESTED)/Rust.log cargo test --features arrow
+
+# What needs large crates: a web server, tiktoken-rs, a parser of TypeScript.
+test-checks: tools
 	PROPTEST_RNG_SEED=$${PROPTEST_RNG_SEED:-0} cargo test --profile dev --package openai-harmony-checks --all-targets
 
 # Without vector instructions.
@@ -117,9 +127,9 @@ test-features: tools
 test-python: $(VENV)/.dev $(VENV)/.built $(ORACLE)/.made
 	@OPENAI_HARMONY_ORACLE_PYTHON="$(if $(WITHOUT_ORACLE),,$$(ls $(CURDIR)/$(ORACLE)/bin/python 2>/dev/null))" \
 	OPENAI_HARMONY_ORACLE_MISSING="$(or $(WITHOUT_ORACLE),$$(cat $(ORACLE)/missing 2>/dev/null))" \
-	TIKTOKEN_ENCODINGS_BASE=$(CURDIR)/$(ORACLE) \
-	$(BIN)/python -m pytest -rs -n auto --maxprocesses 8
-	@$(BIN)/python -m pytest --doctest-modules $(foreach name,hf renderers skyrl tinker verl vllm/parser,--ignore=python/openai_harmony/adapters/$(name).py) python
+	TIKTOKEN_ENCODINGS_BASE=$(CURDIR)/$(ORACLE) OPENAI_HARMONY_ORACLE_TIMES=$${OPENAI_HARMONY_ORACLE_TIMES:-$(or $(SHARE),1)} \
+	$(RUN) $(TESTED)/Python.log $(BIN)/python -m pytest -rs -n auto --maxprocesses 8
+	@$(RUN) $(TESTED)/doctests.log $(BIN)/python -m pytest --doctest-modules $(foreach name,hf renderers skyrl tinker verl vllm/parser,--ignore=python/openai_harmony/adapters/$(name).py) python
 
 # Each has its own virtual environment, `.venv-3.10`; the extension modules are in one folder. What is compared with
 # 0.0.8 is decided in Rust, whatever the Python.
@@ -128,7 +138,7 @@ test-pythons: tools
 	  version=$$($$python -c 'import sys; print("%d.%d" % sys.version_info[:2])') || exit 1; \
 	  echo "The Python tests on Python $$version"; \
 	  $(MAKE) --no-print-directory PYTHON=$$python VENV=.venv-$$version \
-	    WITHOUT_ORACLE="compared with 0.0.8 by the first Python" test-python || exit 1; \
+	    WITHOUT_ORACLE="compared with 0.0.8 by the first Python" SHARE=0.25 test-python || exit 1; \
 	done
 
 # Without them `make test` skips these tests, and says so.

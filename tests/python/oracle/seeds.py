@@ -8,12 +8,17 @@ from random import Random
 
 #: The first seed; a failure names the seed that shows it again.
 SEED = "OPENAI_HARMONY_ORACLE_SEED"
-#: How many times the usual number of cases to run.
+#: How many times the usual number of cases to run: `make test` runs a quarter.
 TIMES = "OPENAI_HARMONY_ORACLE_TIMES"
 
 
 def randoms(count: int) -> Iterator[tuple[str, Random]]:
     """`count` seeded generators, each with the words that bring it back."""
     first = int(os.environ.get(SEED, "0"))
-    for seed in range(first, first + count * int(os.environ.get(TIMES, "1"))):
+    for seed in range(first, first + share(count)):
         yield f"seed {seed} (set {SEED}={seed} to see it first)", Random(seed)
+
+
+def share(count: int) -> int:
+    """How many of ``count`` cases are run, or expected."""
+    return int(count * float(os.environ.get(TIMES, "1")))
