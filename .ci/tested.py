@@ -1,7 +1,7 @@
 """Runs tests, and sums up several runs in one line.
 
-    python .ci/tested.py run LOG COMMAND…   runs a command, and keeps what it prints in a file, too
-    python .ci/tested.py sum LOG…           prints how many tests passed, and what was skipped, and why
+python .ci/tested.py run LOG COMMAND…   runs a command, and keeps what it prints in a file, too
+python .ci/tested.py sum LOG…           prints how many tests passed, and what was skipped, and why
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ def run(log: Path, command: list[str]) -> int:
     """The command's exit code."""
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("w", encoding="utf-8") as kept:
-        running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        running = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
         assert running.stdout is not None
         for line in running.stdout:
             print(line, end="", flush=True)

@@ -13,7 +13,7 @@ from typing import Any
 from oracle import streams
 from oracle.client import Oracle
 from oracle.operations import Session
-from oracle.seeds import randoms
+from oracle.seeds import randoms, share
 
 WORDS = ["I", "must", "refuse.", "Sorry,", "no", "é", "🤷🏽", "1,000", "…", "user"]
 CHANNELS = ["", "<|channel|>analysis", "<|channel|>commentary", "<|channel|>final"]
@@ -64,7 +64,7 @@ def test_well_formed_streams_are_read_as_strictly(oracle: Oracle, ours: Session)
             )
             assert ours.parser is not None
             assert ours.parser.repairs == [], f"{seed}: {tokens}, role {role}"
-    assert compared > 100
+    assert compared > share(100)
 
 
 def is_cut(ours: Session, tokens: list[int]) -> bool:

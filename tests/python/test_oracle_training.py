@@ -11,7 +11,7 @@ from openai_harmony import Conversation, RenderConversationConfig
 from openai_harmony.training import render
 from oracle import conversations
 from oracle.client import Oracle
-from oracle.seeds import randoms
+from oracle.seeds import randoms, share
 
 # Of a conversation as JSON.
 FORMS = {
@@ -59,4 +59,4 @@ def test_rows_have_the_tokens_of_0_0_8(oracle: Oracle, form: str, drops: bool) -
             continue
         is_untrained = error.kind == "nothing_to_train"
         assert is_untrained == isinstance(tokens, list), (asked[row], error, tokens)
-    assert len(batch) > 150
+    assert len(batch) > share(150)
