@@ -74,6 +74,20 @@ fn the_tokenizer_takes_and_returns_the_same_types() {
     let tokens: Vec<u32> = tokenizer.encode_ordinary("Hello");
     let marked: Vec<u32> = tokenizer.encode_with_special_tokens("<|start|>");
     assert_eq!((&tokens[..], &marked[..]), (&[13225][..], &[200_006][..]));
+    let names: HashSet<&str> = tokenizer.special_tokens();
+    assert!(names.len() == 1091 && names.contains("<|start|>"));
+    // Also the number of tokens of the last piece, 0 after a special token.
+    for (text, allowed, expected) in [
+        ("", names.clone(), (vec![], 0)),
+        ("Hello world", HashSet::new(), (vec![13225, 2375], 1)),
+        ("<|start|>user", names.clone(), (vec![200_006, 1428], 1)),
+        ("Hello<|end|>", names, (vec![13225, 200_007], 0)),
+        ("<|end|>", HashSet::from(["<|start|>"]), (vec![27, 91, 419, 91, 29], 2)),
+        ("a qwxzkjvq", HashSet::new(), (vec![64, 2335, 43176, 25370, 73, 180_870], 5)),
+    ] {
+        let encoded: (Vec<u32>, usize) = tokenizer.encode(text, &allowed);
+        assert_eq!(encoded, expected, "{text}");
+    }
     // A vector, a reference to one, a slice, an array.
     let bytes: Vec<u8> = tokenizer.decode_bytes(tokens.clone()).unwrap();
     assert_eq!(bytes, tokenizer.decode_bytes(&tokens).unwrap());

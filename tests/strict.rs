@@ -4,9 +4,9 @@
 #[path = "strict/spelled.rs"]
 mod spelled;
 
-use openai_harmony::chat::{Author, Message, Role};
+use openai_harmony::chat::{Author, Content, Message, Role};
 use openai_harmony::{
-    HarmonyEncoding, HarmonyEncodingName, ParserOptions, StreamState, StreamableParser,
+    HarmonyEncoding, HarmonyEncodingName, ParserOptions, RepairKind, StreamState, StreamableParser,
     load_harmony_encoding,
 };
 
@@ -230,37 +230,73 @@ fn skip_errors(tokens: &[u32], role: Option<Role>) -> (Vec<(usize, String)>, Vec
 }
 
 const EOS: &str = "Unexpected EOS while waiting for message header to complete";
-/// Nothing raises that 0.0.8 raised nothing at, and what the header says is a message, as lenient parsing reads it.
+/// What a `<|start|>` broke off is a message, as lenient parsing reads it. The last column is the error at `<|message|>`:
+/// none if the header could have ended there, or if 0.0.8 can read both as one.
 #[test]
 fn a_start_token_inside_a_header_begins_a_new_one() {
-    for (text, given, expected) in [
-        ("<|start|>user to=f<|start|>assistant<|message|>x<|end|>", None, &["assistant"][..]),
+    let assistant = Some(Role::Assistant);
+    let left =
+        |text: &str| format!("unexpected tokens remaining in message header: Some({text:?})");
+    let none = String::new;
+    let thought = "<|start|>assistant<|channel|>analysis<|message|>t<|end|>";
+    let answer = "<|start|>assistant<|channel|>final<|message|>x<|return|>";
+    for (text, given, expected, error) in [
+        ("<|start|>user to=f<|start|>assistant<|message|>x<|end|>", None, "assistant", none()),
+        ("<|start|>assistant<|start|>assistant<|message|>x<|end|>", None, "assistant", none()),
+        ("<|start|> <|start|>assistant<|message|>x<|end|>", None, "assistant", none()),
         // Code that stops at its first error gets the thought and the answer.
         (
-            "commentary 2?<|end|><|start|>assistant<|channel|>analysis<|message|>t<|end|>\
-             <|start|>assistant<|channel|>final<|message|>x<|return|>",
-            Some(Role::Assistant),
-            &["assistant #commentary", "assistant #analysis", "assistant #final"],
+            &["commentary 2?<|end|>", thought, answer].concat(),
+            assistant,
+            "assistant #commentary | assistant #analysis | assistant #final",
+            none(),
         ),
         (
-            "<|channel|>final<|start|>assistant<|channel|>final<|message|>x<|end|>",
-            Some(Role::Assistant),
-            &["assistant #final", "assistant #final"],
+            &["<|channel|>final", answer].concat(),
+            assistant,
+            "assistant #final | assistant #final",
+            none(),
+        ),
+        // Words are left over, whatever 0.0.8 makes of the last of them.
+        (
+            &["I must refuse<|end|>", thought, answer].concat(),
+            assistant,
+            "assistant | assistant #analysis | assistant #final",
+            left("I"),
+        ),
+        (
+            &["<|channel|>analysis I must refuse<|end|>", thought].concat(),
+            assistant,
+            "assistant #analysis | assistant #analysis",
+            left("I"),
+        ),
+        (
+            "... Let's use the tool.<|end|><|start|>assistant to=f<|channel|>commentary json<|message|>{}<|call|>",
+            assistant,
+            "assistant | assistant #commentary to=f (json)",
+            left("... Let's use the tool.<|end|><|start|>assistant"),
         ),
         // The next one names no author: it has the same author.
-        ("<|start|>user<|start|><|channel|>final<|message|>x<|end|>", None, &["user #final"]),
-        ("<|start|>user<|start|>final<|message|>x<|end|>", None, &["user"]),
-        // Neither names an author, or the second cannot be read: 0.0.8 read both as one.
-        ("<|start|><|start|><|start|>final<|message|>x<|end|>", None, &["assistant #final"]),
+        ("<|start|>user<|start|><|channel|>final<|message|>x<|end|>", None, "user #final", none()),
+        // The last one cannot be read.
+        ("<|start|>user<|start|>final<|message|>x<|end|>", None, "user", none()),
         (
             "<|start|>assistant to=f<|channel|>commentary<|start|>assistant<|channel|><|message|>x<|end|>",
             None,
-            &["assistant"],
+            "assistant",
+            none(),
         ),
+        ("<|start|>user<|start|>a b c d<|message|>x<|end|>", None, "tool:a to=c", left("b")),
     ] {
-        let (errors, messages) = skip_errors(&encode(text), given);
-        assert_eq!(errors, [], "{text}");
-        assert_eq!(messages, expected, "{text}");
+        let tokens = encode(text);
+        let (errors, messages) = skip_errors(&tokens, given);
+        let message = tokens.iter().position(|&token| token == 200_008).unwrap();
+        let expected_errors = if error.is_empty() { vec![] } else { vec![(message, error)] };
+        assert_eq!(
+            (errors, messages.join(" | ")),
+            (expected_errors, expected.to_owned()),
+            "{text}"
+        );
     }
     // A prompt may end so, but not after an incomplete header.
     let tokens = encode("<|start|>user to=f<|start|>assistant");
@@ -279,6 +315,7 @@ fn a_header_that_a_start_token_ends_is_read_as_by_lenient_parsing() {
         "<|channel|>final<|constrain|>Paris.<|return|>",
         "<|channel|>analysis We need more than thirty-two tokens of text here, so that lenient parsing takes them for content before it sees what ends the header: a marker, a stop token or the end.",
         "assistant",
+        "assistant<|channel|> final answer",
     ] {
         let tokens = encode(&[header, next].concat());
         let read = |config: &ParserOptions| {
@@ -286,7 +323,9 @@ fn a_header_that_a_start_token_ends_is_read_as_by_lenient_parsing() {
                 StreamableParser::with_options(encoding(), Some(Role::Assistant), config).unwrap();
             let mut deltas = String::new();
             for &token in &tokens {
-                deltas += parser.process(token).unwrap().delta().unwrap_or_default();
+                if parser.process(token).is_ok() {
+                    deltas += parser.delta().unwrap_or_default();
+                }
             }
             (parser.messages().to_vec(), parser.repairs().to_vec(), deltas)
         };
@@ -295,38 +334,34 @@ fn a_header_that_a_start_token_ends_is_read_as_by_lenient_parsing() {
     }
 }
 
+/// 0.0.8 raised there, too, and not earlier.
 #[test]
-fn an_unknown_id_raises_where_it_stands_and_the_header_cannot_be_read() {
+fn a_header_with_an_unknown_id_raises_at_its_message_token() {
     let begin = [encode("<|start|>user"), vec![300_000, 300_001], encode(" x")].concat();
-    let raised = |index: usize, token: u32| (index, format!("Invalid token for decoding: {token}"));
-
-    let (errors, _) = skip_errors(&begin, None);
-    assert_eq!(errors, [raised(2, 300_000), raised(3, 300_001), (5, EOS.to_owned())]);
+    let raised = |index: usize| (index, "Invalid token for decoding: 300000".to_owned());
+    assert_eq!(skip_errors(&begin, None).0, [(5, EOS.to_owned())]);
 
     let closed = [&begin[..], &encode("<|message|>")].concat();
-    let (errors, messages) = skip_errors(&closed, None);
-    assert_eq!(errors, [raised(2, 300_000), raised(3, 300_001), raised(5, 300_000)]);
-    assert!(messages.is_empty());
+    assert_eq!(skip_errors(&closed, None), (vec![raised(5)], vec![]));
 
     let broken_off = [&begin[..], &encode("<|start|>tool<|message|>x<|end|>")].concat();
     let (errors, messages) = skip_errors(&broken_off, None);
-    assert_eq!(errors, [raised(2, 300_000), raised(3, 300_001)]);
-    assert_eq!(messages, ["tool:tool"]);
+    assert_eq!(errors, [raised(7)]);
+    assert_eq!(messages.last().unwrap(), "tool:tool");
 }
 
 #[test]
-fn an_unknown_id_ends_the_content_before_it() {
+fn an_unknown_id_in_content_is_replaced_and_reported() {
     let begin = encode("<|channel|>final<|message|>a");
-    let rest = encode("b<|end|><|start|>user<|message|>c<|end|>");
-    let tokens = [&begin[..], &[300_000], &rest].concat();
-    let (errors, messages) = skip_errors(&tokens, Some(Role::Assistant));
-    let unexpected = |index: usize| {
-        let token = tokens[index];
-        (index, format!("Unexpected token {token} while expecting start token 200006"))
-    };
-    let unknown = (4, "Invalid token for decoding: 300000".to_owned());
-    assert_eq!(errors, [unknown, unexpected(5), unexpected(6)]);
-    assert_eq!(messages, ["assistant #final", "user"]);
+    let rest = encode("b<|end|>");
+    let mut parser = StreamableParser::new(encoding(), Some(Role::Assistant)).unwrap();
+    for token in [&begin[..], &[300_000], &rest].concat() {
+        parser.process(token).unwrap();
+    }
+    assert_eq!(parser.messages()[0].content, [Content::from("a\u{FFFD}b")]);
+    let [repair] = parser.repairs() else { panic!() };
+    assert_eq!((repair.kind, &repair.text[..]), (RepairKind::UnknownToken, "300000"));
+    assert_eq!((repair.span.clone(), repair.index), (4..5, Some(0)));
 }
 
 /// After an error in the first header the given role waits for the next one that names none.

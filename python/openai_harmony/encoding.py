@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from openai_harmony import _lowlevel
 from openai_harmony._elsewhere import WAYS_OF_ENCODING, NamesTheWay
+from openai_harmony._published import published
 from openai_harmony.errors import WrongTypeError, quoted
 from openai_harmony.next_prompt import Broken, Extended
 from openai_harmony.rendered import MessageSpan, Rendered
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from openai_harmony.options import Prefill, RenderConversationConfig
 
 
+@published
 class HarmonyEncodingName(str, Enum):
     """The names of the encodings."""
 
@@ -304,7 +306,7 @@ class HarmonyEncoding(_lowlevel.HarmonyEncoding, NamesTheWay):
         return self
 
 
-def load_harmony_encoding(name: HarmonyEncodingName | Literal["HarmonyGptOss"]) -> HarmonyEncoding:
+def load_harmony_encoding(name: HarmonyEncodingName | str) -> HarmonyEncoding:
     """The encoding of this name, ``"HarmonyGptOss"``; ``ValueError`` for any other.
 
     It costs next to nothing: the vocabulary is part of the package, and is used in place.

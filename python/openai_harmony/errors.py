@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from openai_harmony._published import published
 from openai_harmony.kinds import ErrorKind
 
 
@@ -17,6 +16,7 @@ def quoted(value: object) -> str:
     return brief(repr(value))
 
 
+@published
 class HarmonyError(RuntimeError):
     """Rendering, parsing, encoding or decoding failed.
 
@@ -48,9 +48,6 @@ class HarmonyError(RuntimeError):
         self.token_index = token_index
         self.path = path
 
-    def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
-        return type(self), (str(self), self.kind, self.token_index, self.path)
-
 
 class InvalidRequestError(HarmonyError):
     """A request's body breaks its API's rules (:mod:`openai_harmony.interop`).
@@ -74,9 +71,6 @@ class InvalidRequestError(HarmonyError):
         super().__init__(message, kind, token_index, path)
         self.code = code
 
-    def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
-        return type(self), (str(self), self.kind, self.token_index, self.path, self.code)
-
 
 class UnsupportedContent(InvalidRequestError):  # noqa: N818  (what it says is unsupported)
     """A request contains something that the format cannot carry: an image, audio, a file.
@@ -99,9 +93,6 @@ class UnsupportedContent(InvalidRequestError):  # noqa: N818  (what it says is u
         super().__init__(message, kind, token_index, path)
         self.content = content
 
-    def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
-        return type(self), (str(self), self.kind, self.token_index, self.path, self.content)
-
 
 class PromptTooLongError(InvalidRequestError):
     """A prompt has too many tokens.
@@ -120,9 +111,6 @@ class PromptTooLongError(InvalidRequestError):
         code = "context_length_exceeded"
         super().__init__(message, "prompt_too_long", path=path, code=code)
         self.tokens, self.max_tokens = tokens, max_tokens
-
-    def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
-        return type(self), (str(self), self.path, self.tokens, self.max_tokens)
 
 
 class InvalidRowError(HarmonyError):
@@ -158,9 +146,6 @@ class InvalidGrammarError(HarmonyError):
     ) -> None:
         super().__init__(message, kind, token_index, path)
         self.recipient = recipient
-
-    def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
-        return type(self), (str(self), self.kind, self.token_index, self.path, self.recipient)
 
 
 class WrongTypeError(TypeError, ValueError):

@@ -6,6 +6,8 @@ from enum import Enum
 
 from pydantic import BaseModel
 
+from openai_harmony._new_fields import WithNewFields
+from openai_harmony._published import published
 from openai_harmony._shadowing import field_named
 
 
@@ -40,7 +42,7 @@ class ToolSchemaStyle(str, Enum):
     """The whole of JSON Schema, always valid TypeScript."""
 
 
-class _MessageOptions(BaseModel, extra="forbid", validate_assignment=True):
+class _MessageOptions(WithNewFields, extra="forbid", validate_assignment=True):
     """The options of a single message and of a conversation, except ``validate``.
 
     The oldest allowed pydantic mistakes an inherited field of that name for its own method.
@@ -51,9 +53,15 @@ class _MessageOptions(BaseModel, extra="forbid", validate_assignment=True):
     tool_schema: ToolSchemaStyle = ToolSchemaStyle.COMPAT
     """How a tool's JSON Schema is written."""
 
+    @classmethod
+    def _new_fields(cls) -> tuple[str, ...]:
+        old = ("auto_drop_analysis", "conversation_has_function_tools")
+        return tuple(name for name in cls.model_fields if name not in old)
+
 
 with field_named("validate"):
 
+    @published
     class RenderConversationConfig(_MessageOptions):
         """Options for rendering a conversation; a wrong name or value is an error.
 
@@ -69,6 +77,7 @@ with field_named("validate"):
         """Refuse names, recipients, channels and content types that could be read as another
         header."""
 
+    @published
     class RenderOptions(_MessageOptions):
         """Options for rendering a single message.
 

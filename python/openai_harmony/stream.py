@@ -9,6 +9,7 @@ from openai_harmony import _lowlevel
 from openai_harmony._counted import counted
 from openai_harmony._lowlevel import ContentDelta, MessageEnd, MessageStart, Repair
 from openai_harmony._notebook import InNotebooks
+from openai_harmony._published import published
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from openai_harmony.chat import Message
 
 
+@published
 class StreamState(Enum):
     """Where in a message an incremental parser is."""
 

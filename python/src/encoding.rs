@@ -70,7 +70,9 @@ impl PyHarmonyEncoding {
         let (allowed_names, disallowed_names) = (allowed.borrowed(), disallowed.borrowed());
         let (allowed, disallowed) =
             (allowed.set(&allowed_names), disallowed.set(&disallowed_names));
-        encoded(text, form, |text, ids| tokenizer.encode_into(text, &allowed, &disallowed, ids))
+        encoded(text, form, |text, ids| {
+            tokenizer.encode_checked_into(text, &allowed, &disallowed, ids)
+        })
     }
 
     /// The bytes of tokens.
@@ -148,7 +150,7 @@ impl PyHarmonyEncoding {
 
     /// The names of all special tokens, by id.
     fn _special_tokens(&self) -> Vec<&'static str> {
-        self.tokenizer().special_tokens().map(|(name, _)| name).collect()
+        self.tokenizer().special_tokens_by_id().map(|(name, _)| name).collect()
     }
 
     // Text and tokens.

@@ -3,6 +3,8 @@
 //! Every header that 0.0.8 reads is read. Where 0.0.8 makes a marker part of a field, this reader ends the field before
 //! the marker.
 
+use serde::{Deserialize, Serialize};
+
 use super::groups::{Group, Groups, Spelled, spells_marker, until_spelled, utf8};
 use super::name_run::NameRun;
 use super::tools::CONTENT_TYPES;
@@ -12,7 +14,7 @@ use crate::chat::{Author, BUILT_IN, Message, Role};
 use crate::error::{ErrorKind, Result};
 
 /// The source of a role that the header itself need not name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Given {
     /// The header names its author.
     Nothing,

@@ -143,6 +143,11 @@ impl Words {
         self.offset_of(word, self.lossy(word.text.clone()).trim_end().len())
     }
 
+    /// Whether there are no words, only white space.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
     pub(super) fn list(&self) -> &[Word] {
         &self.list
     }

@@ -60,7 +60,10 @@ impl StreamableParser {
         let end = self.tokens.len();
         match state {
             State::Start | State::Finished => end,
-            State::Header(header) => std::mem::take(&mut header.from),
+            State::Header(header) => {
+                let before = header.broken_off.map_or(0, |first| first.tokens);
+                std::mem::replace(&mut header.from, before) - before
+            }
             State::Content(open) => {
                 if self.unreported {
                     // No event will have the text up to here.
@@ -117,7 +120,10 @@ impl Checkpoint {
         ])?;
         match &self.state {
             State::Start | State::Finished => Ok(()),
-            State::Header(header) => check(&[("header", header.body() <= held)]),
+            State::Header(header) => {
+                let before = header.broken_off.map_or(0, |first| first.tokens);
+                check(&[("header", header.body() <= held && header.from == before)])
+            }
             State::Content(open) => open.check(held, strict),
         }
     }

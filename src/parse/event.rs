@@ -81,7 +81,8 @@ impl Event {
     }
 }
 
-/// What lenient parsing repaired, and where.
+/// What was repaired, and where: by lenient parsing, and by strict parsing ids that do not exist in content and what a
+/// `<|start|>` breaks off.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Repair {
@@ -92,6 +93,7 @@ pub struct Repair {
     pub span: Range<usize>,
     /// The index of the message that the repair belongs to; `None` outside of messages.
     pub index: Option<usize>,
-    /// The text of the span, with the names of special tokens, and U+FFFD for unknown ids.
+    /// The text of the span, with the names of special tokens, and U+FFFD for unknown ids; the id itself for
+    /// [`RepairKind::UnknownToken`].
     pub text: String,
 }

@@ -2,12 +2,13 @@
 
 use std::ops::Range;
 
-use super::state::{Begin, Delta, HeaderState, OpenMessage, State};
+use super::state::{Begin, BrokenOff, Delta, HeaderState, OpenMessage, State};
 use super::stream::StreamableParser;
 use super::utf8::Utf8Decoder;
 use crate::chat::{Content, Message, TextContent};
 use crate::error::{ErrorKind, Result};
 use crate::header::{self, Given};
+use crate::repair::RepairKind;
 use crate::tokenizer::special;
 
 /// The tokens at which a message ends.
@@ -36,55 +37,52 @@ impl StreamableParser {
 
     /// In a header: its tokens are gathered until `<|message|>`.
     ///
-    /// Neither a stop token nor a misplaced marker is an error here: 0.0.8 raised at `<|message|>` at
-    /// the earliest, and servers that skip errors rely on the error at the end of the tokens, which
-    /// means that the message was never read. Nor is `<|start|>`, at which 0.0.8 lost the next message:
-    /// code that stops at its first error would lose the answer. An id that does not exist is an error.
+    /// No other token raises an error here, neither a stop token nor a misplaced marker: 0.0.8 raised at `<|message|>`
+    /// at the earliest, and servers that skip errors rely on the error at the end of the tokens, which means that the
+    /// message was never read.
     pub(super) fn on_header(&mut self, token: u32, index: usize) -> Result<()> {
         let State::Header(header) = &mut self.state else { return Ok(()) };
-        if header.begin == Begin::Stray {
-            let from = header.from;
-            self.on_stray(from, token, index);
-            return Ok(());
-        }
         match token {
-            special::MESSAGE => self.end_header(index),
+            _ if header.begin == Begin::Stray => {
+                let from = header.from;
+                self.on_stray(from, token, index);
+            }
+            special::MESSAGE => return self.end_header(index),
             special::START if header.begin == Begin::Given && header.from == index => {
                 // The tokens begin with `<|start|>` although a role was given: the header names its own author.
                 header.begin = Begin::Start;
                 if !self.strict {
                     self.given_role = None;
                 }
-                Ok(())
             }
-            _ if !self.strict => {
-                self.on_lenient_header(token, index);
-                Ok(())
-            }
-            special::START => {
-                self.start_over(index);
-                Ok(())
-            }
-            _ if self.tokenizer.token_bytes(token).is_none() => {
-                header.unknown.get_or_insert(token);
-                Err(self.error_at(ErrorKind::InvalidToken { token }, index))
-            }
-            _ => Ok(()),
+            _ if !self.strict => self.on_lenient_header(token, index),
+            special::START => self.start_over(index),
+            _ => {}
         }
+        Ok(())
     }
 
-    /// `<|start|>` inside a header: the header is read as in lenient parsing, and a new one begins. If the new one
-    /// names no author, it has the author of the first: 0.0.8 read both as one header.
+    /// `<|start|>` inside a header: the header is read as in lenient parsing, and a new one begins. 0.0.8 read both as
+    /// one and lost the next message. Whether that is an error is decided where 0.0.8 did, at `<|message|>`: code that
+    /// stops at its first error must not stop earlier.
     fn start_over(&mut self, index: usize) {
         let State::Header(header) = self.take_state() else { return };
-        self.words.split(self.tokenizer, &self.tokens[header.body()..index]);
-        let broken_off = header::role(&self.words).or(header.broken_off);
-        // An unknown id has raised its error, and the header cannot be read.
-        if header.unknown.is_none() {
-            self.read_leniently(&header, index);
-        }
-        let next = HeaderState::new(index, Begin::StartOver);
-        self.state = State::Header(HeaderState { broken_off, ..next });
+        let given = self.given(&header);
+        let is_readable =
+            self.read_strictly(header.body()..index, given).is_ok() || self.words.is_empty();
+        let role = header::role(&self.words);
+        let broken_off = match header.broken_off {
+            None => BrokenOff { tokens: index - header.body(), given, role, is_readable },
+            Some(first) => BrokenOff {
+                tokens: first.tokens + (index - header.from),
+                given: first.given,
+                role: role.or(first.role),
+                is_readable: first.is_readable && is_readable,
+            },
+        };
+        self.read_leniently(&header, index);
+        let next = HeaderState::new(index, Begin::Start);
+        self.state = State::Header(HeaderState { broken_off: Some(broken_off), ..next });
     }
 
     /// `<|message|>`: the header is complete.
@@ -94,23 +92,39 @@ impl StreamableParser {
             self.open_repaired(&header, index);
             return Ok(());
         }
-        if let Some(token) = header.unknown {
-            return Err(self.error_at(ErrorKind::InvalidToken { token }, index));
-        }
-        self.words.split(self.tokenizer, &self.tokens[header.body()..index]);
-        match header::read(&self.words, self.given(&header)) {
+        let read = self.read_strictly(header.body()..index, self.given(&header));
+        let as_one = match header.broken_off {
+            Some(first) if !first.is_readable || read.is_err() => {
+                self.read_strictly(header.from - first.tokens..index, first.given).map(|_| ())
+            }
+            _ => Ok(()),
+        };
+        match read {
             Ok(read) => self.open(header.from, index, read),
-            // 0.0.8 read it as part of another header, and may not have raised an error.
-            Err(_) if header.begin == Begin::StartOver => self.read_leniently(&header, index),
+            // The content that follows must not be lost, whether or not 0.0.8 raised an error.
+            Err(_) if header.broken_off.is_some() => self.read_leniently(&header, index),
             Err(error) => return Err(error.at_token(self.fed_at(index))),
         }
-        Ok(())
+        as_one.map_err(|error| error.at_token(self.fed_at(index)))
+    }
+
+    /// Reads the words of a header. One with an id that does not exist cannot be read.
+    fn read_strictly(&mut self, body: Range<usize>, given: Given) -> Result<Message> {
+        let tokens = &self.tokens[body];
+        self.words.split(self.tokenizer, tokens);
+        match tokens.iter().find(|&&token| self.tokenizer.token_bytes(token).is_none()) {
+            Some(&token) => Err(ErrorKind::InvalidToken { token }.into()),
+            None => header::read(&self.words, given),
+        }
     }
 
     /// What is known about the author of a header.
     fn given(&self, header: &HeaderState) -> Given {
         match (self.given_role, header.begin) {
-            (None, _) => header.broken_off.map_or(Given::Nothing, Given::Fallback),
+            (None, _) => {
+                let role = header.broken_off.and_then(|first| first.role);
+                role.map_or(Given::Nothing, Given::Fallback)
+            }
             (Some(role), Begin::Given) => Given::Role(role),
             // The given role is that of the first tokens.
             (Some(role), _) if self.fed_at(header.from) == 0 => Given::Fallback(role),
@@ -145,34 +159,38 @@ impl StreamableParser {
 
     /// In a message's content.
     #[inline]
-    pub(super) fn on_content(&mut self, token: u32, index: usize) -> Result<()> {
+    pub(super) fn on_content(&mut self, token: u32, index: usize) {
         if is_stop(token) {
             self.release_held(index);
             self.close(index, Some(token));
-            return Ok(());
+        } else if self.strict || !self.on_lenient_content(token, index) {
+            self.push_content(token, index);
         }
-        if !self.strict && self.on_lenient_content(token, index) {
-            return Ok(());
-        }
-        if self.push_content(token) {
-            return Ok(());
-        }
-        // The text before the unknown id is kept. What follows it belongs to no message.
-        self.close(index, None);
-        Err(self.error_at(ErrorKind::InvalidToken { token }, index))
     }
 
-    /// Appends a token's text to the content; `false` for an id without text.
+    /// Appends a token's text to the content.
     #[inline]
-    pub(super) fn push_content(&mut self, token: u32) -> bool {
-        let State::Content(open) = &mut self.state else { return false };
-        let Some(bytes) = self.tokenizer.token_bytes(token) else { return false };
+    pub(super) fn push_content(&mut self, token: u32, index: usize) {
+        let State::Content(open) = &mut self.state else { return };
+        let Some(bytes) = self.tokenizer.token_bytes(token) else {
+            return self.replace_unknown(index);
+        };
         let before = open.text.len();
         open.decoder.push(bytes, &mut open.text);
         if open.text.len() > before {
             self.delta.begin_at(before);
         }
-        true
+    }
+
+    /// An id that does not exist becomes U+FFFD. 0.0.8 lost the rest of the message, and code that stops at its first
+    /// error would, too.
+    fn replace_unknown(&mut self, index: usize) {
+        let State::Content(open) = &mut self.state else { return };
+        let before = open.text.len();
+        open.decoder.finish(&mut open.text);
+        open.text.push(char::REPLACEMENT_CHARACTER);
+        self.delta.begin_at(before);
+        self.repair(RepairKind::UnknownToken, index..index + 1, Some(self.message_count()));
     }
 
     /// The number of these tokens that are certain to be content.

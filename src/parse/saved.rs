@@ -17,7 +17,7 @@ use crate::saved::{invalid, read};
 use crate::tokenizer::Tokenizer;
 
 /// The form of the bytes. It changes with the fields of [`SavedParser`].
-const VERSION: u32 = 6;
+const VERSION: u32 = 7;
 
 #[derive(Debug, Serialize, Deserialize)]
 struct SavedParser {

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::utf8::Utf8Decoder;
 use crate::chat::{Author, Message, Role};
+use crate::header::Given;
 
 /// Where in the grammar the parser is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -68,16 +69,27 @@ pub(super) enum State {
 /// An incomplete header.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct HeaderState {
-    /// Its first token: `<|start|>` if it began with one. A checkpoint holds no token before it.
-    #[serde(skip)]
+    /// Its first token: `<|start|>` if it began with one. A checkpoint holds no token before it, apart from those
+    /// that it broke off.
     pub(super) from: usize,
     pub(super) begin: Begin,
     /// The number of tokens at which lenient parsing checks whether this can still be a header.
     pub(super) next_check: usize,
-    /// The first id that does not exist: the header cannot be read. Only in strict parsing.
-    pub(super) unknown: Option<u32>,
-    /// The role of the header inside which this one began. Only in strict parsing.
-    pub(super) broken_off: Option<Role>,
+    /// The header inside which this one began. Only in strict parsing.
+    pub(super) broken_off: Option<BrokenOff>,
+}
+
+/// A header that a `<|start|>` broke off; of several in a row all together.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(super) struct BrokenOff {
+    /// The number of its tokens, which end where the next header begins.
+    pub(super) tokens: usize,
+    /// What was known about its author.
+    pub(super) given: Given,
+    /// The role that it names.
+    pub(super) role: Option<Role>,
+    /// Whether it is empty or can be read, and so is no error.
+    pub(super) is_readable: bool,
 }
 
 /// How a header began.
@@ -87,8 +99,6 @@ pub(super) enum Begin {
     Given,
     /// With `<|start|>`.
     Start,
-    /// With `<|start|>` inside another header, which ended there; only in strict parsing.
-    StartOver,
     /// Between messages without `<|start|>`: the assistant's; only in lenient parsing.
     Unmarked,
     /// Inside the content of another message: the assistant's; only in lenient parsing.
@@ -101,7 +111,7 @@ pub(super) enum Begin {
 impl HeaderState {
     pub(super) fn new(from: usize, begin: Begin) -> Self {
         let next_check = HELD_AT_MOST + 1;
-        Self { from, begin, next_check, unknown: None, broken_off: None }
+        Self { from, begin, next_check, broken_off: None }
     }
 
     /// Whether a role in the header overrides a given one.
@@ -117,7 +127,7 @@ impl HeaderState {
 
     /// Where the header's words begin.
     pub(super) fn body(&self) -> usize {
-        self.from + usize::from(matches!(self.begin, Begin::Start | Begin::StartOver))
+        self.from + usize::from(self.begin == Begin::Start)
     }
 }
 

@@ -210,7 +210,9 @@ impl StreamableParser {
             let word = self.tokenizer.decode_utf8(tokens);
             word.is_ok_and(|word| Role::try_from(&word[..]).is_ok())
         };
-        header.begin == Begin::Start && is_role(&self.tokens[header.body()..])
+        header.begin == Begin::Start
+            && header.broken_off.is_none()
+            && is_role(&self.tokens[header.body()..])
     }
 
     /// Parses tokens and returns what happened, after any events that an earlier error held back.
@@ -320,8 +322,9 @@ impl StreamableParser {
     pub(super) fn on_token(&mut self, token: u32, index: usize) -> Result<()> {
         match self.state {
             State::Content(_) => self.on_content(token, index),
-            State::Header(_) => self.on_header(token, index),
-            State::Start | State::Finished => self.on_start(token, index),
+            State::Header(_) => return self.on_header(token, index),
+            State::Start | State::Finished => return self.on_start(token, index),
         }
+        Ok(())
     }
 }

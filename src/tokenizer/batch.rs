@@ -150,7 +150,7 @@ impl Tokenizer {
         disallowed: &SpecialSet<'_>,
     ) -> Result<Vec<TokenBatch>, TextError> {
         let encode = |batch: &mut TokenBatch, part: Part<'_>| {
-            self.encode_into(part.text, allowed, disallowed, &mut batch.tokens)?;
+            self.encode_checked_into(part.text, allowed, disallowed, &mut batch.tokens)?;
             if part.is_last {
                 batch.offsets.push(batch.tokens.len());
             }

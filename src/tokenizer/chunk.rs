@@ -59,8 +59,12 @@ mod tests {
     fn encoded(text: &str) -> Vec<u32> {
         let mut tokens = Vec::new();
         let all = SpecialSet::All;
-        let encoded =
-            Tokenizer::o200k_harmony().encode_into(text, &all, &SpecialSet::None, &mut tokens);
+        let encoded = Tokenizer::o200k_harmony().encode_checked_into(
+            text,
+            &all,
+            &SpecialSet::None,
+            &mut tokens,
+        );
         assert!(encoded.is_ok());
         tokens
     }

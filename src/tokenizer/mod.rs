@@ -29,6 +29,7 @@ mod split;
 mod tables;
 mod vocabulary;
 
+use std::collections::HashSet;
 use std::io;
 
 #[cfg(feature = "training")]
@@ -90,6 +91,33 @@ impl Tokenizer {
         tokens
     }
 
+    /// Encodes text as 0.0.8 does: names of `allowed` special tokens become them, all other names are ordinary text.
+    /// Also returns the number of tokens of the last piece, 0 after a special token: these may change if the text
+    /// continues.
+    ///
+    /// ```
+    /// # use std::collections::HashSet;
+    /// # use openai_harmony::tokenizer::Tokenizer;
+    /// let tokenizer = Tokenizer::o200k_harmony();
+    /// let allowed = HashSet::from(["<|end|>"]);
+    /// assert_eq!(tokenizer.encode("ok<|end|>", &allowed), (vec![525, 200_007], 0));
+    /// ```
+    pub fn encode(&self, text: &str, allowed: &HashSet<&str>) -> (Vec<TokenId>, usize) {
+        let names: Vec<&str> = allowed.iter().copied().collect();
+        let mut tokens = Vec::new();
+        let last_run = self.encode_allowing(text, &SpecialSet::Names(&names), &mut tokens);
+        let mut last_piece = "";
+        cache::with(|encoder| {
+            let (pieces, _) = encoder.parts();
+            split::cut(last_run.as_bytes(), pieces, |pieces| {
+                if let [.., start, end] = *pieces.bounds() {
+                    last_piece = &last_run[start..end];
+                }
+            });
+        });
+        (tokens, self.encode_ordinary(last_piece).len())
+    }
+
     /// Encodes text by tiktoken's rules: names of `allowed` special tokens become them, names
     /// of `disallowed` ones are refused, all other names are ordinary text.
     ///
@@ -99,32 +127,32 @@ impl Tokenizer {
     /// # Errors
     ///
     /// [`ErrorKind::DisallowedSpecial`] with the first disallowed name in the text.
-    pub fn encode(
+    pub fn encode_checked(
         &self,
         text: &str,
         allowed: &SpecialSet<'_>,
         disallowed: &SpecialSet<'_>,
     ) -> Result<Vec<TokenId>> {
         let mut tokens = Vec::new();
-        self.encode_into(text, allowed, disallowed, &mut tokens).map(|()| tokens)
+        self.encode_checked_into(text, allowed, disallowed, &mut tokens).map(|()| tokens)
     }
 
-    /// Appends to `tokens` what [`encode`](Self::encode) returns.
+    /// Appends to `tokens` what [`encode_checked`](Self::encode_checked) returns.
     ///
     /// # Errors
     ///
-    /// As [`encode`](Self::encode); nothing has been appended then.
+    /// As [`encode_checked`](Self::encode_checked); nothing has been appended then.
     ///
     /// ```
     /// use openai_harmony::tokenizer::{SpecialSet, Tokenizer, special};
     ///
     /// let tokenizer = Tokenizer::o200k_harmony();
     /// let mut tokens = vec![special::START];
-    /// tokenizer.encode_into("user", &SpecialSet::None, &SpecialSet::All, &mut tokens)?;
+    /// tokenizer.encode_checked_into("user", &SpecialSet::None, &SpecialSet::All, &mut tokens)?;
     /// assert_eq!(tokens, [special::START, 1428]);
     /// # Ok::<(), openai_harmony::Error>(())
     /// ```
-    pub fn encode_into(
+    pub fn encode_checked_into(
         &self,
         text: &str,
         allowed: &SpecialSet<'_>,
@@ -138,8 +166,13 @@ impl Tokenizer {
         Ok(())
     }
 
-    /// Each run of text between special tokens is encoded separately.
-    fn encode_allowing(self, text: &str, allowed: &SpecialSet<'_>, tokens: &mut Vec<TokenId>) {
+    /// Each run of text between special tokens is encoded separately. Returns the last one.
+    fn encode_allowing<'a>(
+        self,
+        text: &'a str,
+        allowed: &SpecialSet<'_>,
+        tokens: &mut Vec<TokenId>,
+    ) -> &'a str {
         let mut start = 0;
         while let Some(found) = special::find_allowed(text, start, allowed) {
             self.encode_ordinary_into(&text[start..found.start], tokens);
@@ -147,6 +180,7 @@ impl Tokenizer {
             start = found.end();
         }
         self.encode_ordinary_into(&text[start..], tokens);
+        &text[start..]
     }
 
     /// The bytes of a token, or a special token's name; `None` for an id that does not exist.
@@ -214,8 +248,13 @@ impl Tokenizer {
         bpe::byte_token(byte)
     }
 
-    /// All 1,091 special tokens, names and ids, by id.
-    pub fn special_tokens(&self) -> impl Iterator<Item = (&'static str, TokenId)> {
+    /// The names of all 1,091 special tokens.
+    pub fn special_tokens(&self) -> HashSet<&'static str> {
+        special::all().map(|(name, _)| name).collect()
+    }
+
+    /// All special tokens, names and ids, by id.
+    pub fn special_tokens_by_id(&self) -> impl Iterator<Item = (&'static str, TokenId)> {
         special::all()
     }
 

@@ -21,7 +21,7 @@ const PREFIX: &str = "<|";
 ///
 /// let tokenizer = Tokenizer::o200k_harmony();
 /// let allowed = SpecialSet::Names(&["<|end|>"]);
-/// let tokens = tokenizer.encode("ok<|end|>", &allowed, &SpecialSet::All)?;
+/// let tokens = tokenizer.encode_checked("ok<|end|>", &allowed, &SpecialSet::All)?;
 /// assert_eq!(tokens, [525, 200_007]);
 /// # Ok::<(), openai_harmony::Error>(())
 /// ```

@@ -21,16 +21,13 @@ UNKNOWN = 300_000
 STREAMS: list[tuple[str, str | None, list[Part]]] = [
     ("start-in-header", None, ["<|start|>user to=f<|start|>assistant<|message|>hi<|end|>"]),
     ("start-in-header", None, ["<|start|>user<|start|><|channel|>final<|message|>hi<|end|>"]),
+    ("start-in-header", None, ["<|start|>user<|start|>user<|channel|>final<|message|>hi<|end|>"]),
+    ("start-in-header", "assistant", ["I must not<|end|><|start|>user<|message|>hi<|end|>"]),
     ("misplaced-marker", "assistant", ["<|channel|>final<|end|><|message|>x<|end|>"]),
     ("misplaced-marker", "assistant", [" to=f<|return|>x<|channel|>final json<|message|>x<|end|>"]),
     ("misplaced-marker", None, ["<|start|>assistant<|endoftext|><|message|>x<|end|>"]),
     ("misplaced-marker", None, ["<|start|><|end|> to=f<|message|>x<|end|>"]),
     ("unknown-token-in-header", "assistant", ["<|channel|>final", UNKNOWN, "<|message|>x<|end|>"]),
-    (
-        "unknown-token-in-header",
-        None,
-        ["<|start|>user", UNKNOWN, "<|start|>user<|message|>x<|end|>"],
-    ),
     ("unknown-token-in-content", "assistant", ["<|message|>a", UNKNOWN, "b<|end|>"]),
     ("start-with-given-role", "assistant", ["<|start|>user<|message|>hi<|end|>"]),
     ("start-with-given-role", "assistant", ["<|start|>\n<|channel|>final<|message|>hi<|end|>"]),
@@ -159,7 +156,7 @@ def test_each_is_shown_and_documented() -> None:
     tests = {name[len("test_elsewhere_") :] for name in globals() if "elsewhere" in name}
     assert tests == {name.replace("-", "_") for name in ELSEWHERE}
     page = (ROOT / "docs" / "compatibility.md").read_text("utf-8")
-    assert [name for name in (*IN_PARSING, *ELSEWHERE) if f"| `{name}` |" not in page] == []
+    assert [name for name in (*IN_PARSING, *ELSEWHERE) if f"| `{name}` " not in page] == []
 
 
 def watched(side: Any, stream: Stream) -> tuple[list[Any], list[Any]]:

@@ -35,7 +35,7 @@ proptest! {
     ) {
         let tokenizer = encoding().tokenizer();
         let encoded: Vec<_> =
-            texts.iter().map(|text| tokenizer.encode(text, &allowed, &disallowed)).collect();
+            texts.iter().map(|text| tokenizer.encode_checked(text, &allowed, &disallowed)).collect();
         for threads in [None, Some(1), Some(3)] {
             let threads = threads.and_then(NonZeroUsize::new);
             let batch = tokenizer.encode_batch(&texts, &allowed, &disallowed, threads);
@@ -79,7 +79,7 @@ fn long_texts_are_encoded_as_one_by_one() {
         (SpecialSet::Names(NAMES), SpecialSet::All),
         (SpecialSet::None, SpecialSet::Names(&["no such name"])),
     ] {
-        let encode = |text: &String| tokenizer.encode(text, &allowed, &disallowed).unwrap();
+        let encode = |text: &String| tokenizer.encode_checked(text, &allowed, &disallowed).unwrap();
         let expected: Vec<Vec<u32>> = texts.iter().map(encode).collect();
         for threads in [None, Some(1), Some(3)] {
             let threads = threads.and_then(NonZeroUsize::new);

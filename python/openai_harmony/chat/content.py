@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from pydantic import BaseModel, Field, StrictBool
 from typing_extensions import Self
 
+from openai_harmony._new_fields import WithNewFields
+from openai_harmony._published import published
 from openai_harmony._shadowing import field_named
 from openai_harmony.chat.json_form import require_object
 from openai_harmony.chat.tools import ToolDescription, ToolNamespaceConfig
@@ -16,6 +18,7 @@ from openai_harmony.chat.unknown_fields import report, unknown_fields
 from openai_harmony.errors import WrongTypeError, quoted
 
 
+@published
 class Content(BaseModel):
     """One part of a message's content; the base of the three kinds of content."""
 
@@ -39,6 +42,7 @@ class Content(BaseModel):
         raise NotImplementedError(f"{type(self).__name__} has no canonical JSON form")
 
 
+@published
 class TextContent(Content):
     """Text, always rendered as ordinary tokens, whatever markers it may spell."""
 
@@ -57,6 +61,7 @@ EffortName: TypeAlias = Literal["Low", "Medium", "High", "low", "medium", "high"
 """The efforts by their names, which may be in any case of letters."""
 
 
+@published
 class ReasoningEffort(str, Enum):
     """How long the model thinks (guide, section "Reasoning").
 
@@ -78,6 +83,7 @@ class ReasoningEffort(str, Enum):
         raise ValueError(f"Unknown reasoning effort: {quoted(value)} is not one of {known}")
 
 
+@published
 class ChannelConfig(BaseModel):
     """The channels that the system message names.
 
@@ -149,6 +155,7 @@ def _guide_channels() -> ChannelConfig:
     return ChannelConfig.require_channels(["analysis", "commentary", "final"])
 
 
+@published
 class SystemContent(_HoldsTools, protected_namespaces=()):
     """The content of a system message (guide, section "System message format").
 
@@ -237,7 +244,8 @@ with field_named("schema"):
         """The JSON Schema, written out compactly with its keys in their order."""
 
 
-class DeveloperContent(_HoldsTools):
+@published
+class DeveloperContent(_HoldsTools, WithNewFields):
     """The content of a developer message (guide, section "Developer message format").
 
     >>> tool = ToolDescription.new("get_time", "The time, now.")
@@ -252,6 +260,10 @@ class DeveloperContent(_HoldsTools):
     """Tools by namespace, rendered in the order of the names."""
     response_formats: list[ResponseFormat] = Field(default_factory=list)
     """Formats that an answer must follow, in the order in which they are declared."""
+
+    @classmethod
+    def _new_fields(cls) -> tuple[str, ...]:
+        return ("response_formats",)
 
     @classmethod
     def new(cls) -> Self:
@@ -286,5 +298,5 @@ class DeveloperContent(_HoldsTools):
         """The content in canonical JSON form: what is ``None`` or empty left out."""
         fields = self.model_dump(exclude_none=True)
         if not self.response_formats:
-            del fields["response_formats"]
+            fields.pop("response_formats", None)
         return {**fields, "type": "developer_content"}

@@ -10,6 +10,7 @@ from typing_extensions import Self
 
 from openai_harmony import _lowlevel
 from openai_harmony._notebook import InNotebooks
+from openai_harmony._published import published
 from openai_harmony.chat.json_form import (
     error_inside,
     json_text,
@@ -29,6 +30,7 @@ from openai_harmony.chat.unknown_fields import (
 from openai_harmony.errors import MissingFieldError, WrongTypeError
 
 
+@published
 class Conversation(InNotebooks, BaseModel):
     """Messages in the order in which they were said.
 

@@ -11,6 +11,7 @@ from typing_extensions import Self
 from openai_harmony import _lowlevel
 from openai_harmony._elsewhere import WAYS_OF_MESSAGES, NamesTheWay
 from openai_harmony._notebook import InNotebooks
+from openai_harmony._published import published
 from openai_harmony.chat.content import Content, TextContent
 from openai_harmony.chat.json_form import (
     json_text,
@@ -31,6 +32,7 @@ from openai_harmony.errors import MissingFieldError, WrongTypeError
 from openai_harmony.roles import Role, RoleName
 
 
+@published
 class Author(BaseModel):
     """The role of a message and the author's name, if it has one.
 
@@ -51,6 +53,7 @@ class Author(BaseModel):
         return cls(role=cast(Role, role), name=name)
 
 
+@published
 class Message(NamesTheWay, InNotebooks, BaseModel):
     """One message of a conversation (guide, section "Message format").
 

@@ -8,8 +8,10 @@ from pydantic import BaseModel
 from typing_extensions import Self
 
 from openai_harmony import _lowlevel
+from openai_harmony._published import published
 
 
+@published
 class ToolDescription(BaseModel):
     """A callable tool (guide, section "Defining available tools")."""
 
@@ -35,6 +37,7 @@ class ToolDescription(BaseModel):
         return cls(name=name, description=description, parameters=parameters)
 
 
+@published
 class ToolNamespaceConfig(BaseModel):
     """Tools under one name, such as ``functions``.
 

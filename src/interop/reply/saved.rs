@@ -19,7 +19,7 @@ use crate::interop::{ReasoningField, TokenLogprob, Turn};
 use crate::saved::{invalid, read};
 
 /// The version of the format. It changes with the fields of [`SavedReply`].
-const VERSION: u32 = 8;
+const VERSION: u32 = 9;
 
 #[derive(Debug, Serialize, Deserialize)]
 struct SavedReply {

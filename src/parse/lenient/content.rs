@@ -29,7 +29,7 @@ impl StreamableParser {
                 self.repair(RepairKind::EndOfText, index..index + 1, Some(self.message_count()));
                 self.close(index, Some(token));
             }
-            _ => return self.replace_unknown(token, index),
+            _ => return false,
         }
         true
     }
@@ -42,21 +42,6 @@ impl StreamableParser {
     fn end_early(&mut self, end: usize) {
         self.repair(RepairKind::MissingEnd, end..end, Some(self.message_count()));
         self.close(end, None);
-    }
-
-    /// An id without text becomes U+FFFD.
-    fn replace_unknown(&mut self, token: u32, index: usize) -> bool {
-        if self.tokenizer.token_bytes(token).is_some() {
-            return false;
-        }
-        if let State::Content(open) = &mut self.state {
-            let before = open.text.len();
-            open.decoder.finish(&mut open.text);
-            open.text.push(char::REPLACEMENT_CHARACTER);
-            self.delta.begin_at(before);
-        }
-        self.repair(RepairKind::UnknownToken, index..index + 1, Some(self.message_count()));
-        true
     }
 
     fn held_from(&self) -> Option<usize> {
@@ -105,10 +90,7 @@ impl StreamableParser {
         let State::Content(open) = &mut self.state else { return };
         let Some(from) = open.held_from.take() else { return };
         for at in from..end {
-            let token = self.tokens[at];
-            if !self.replace_unknown(token, at) {
-                self.push_content(token);
-            }
+            self.push_content(self.tokens[at], at);
         }
     }
 

@@ -110,7 +110,10 @@ impl StreamableParser {
     }
 
     pub(super) fn repair(&mut self, kind: RepairKind, span: Range<usize>, index: Option<usize>) {
-        let text = self.text_of(span.clone());
+        let text = match (kind, &self.tokens[span.clone()]) {
+            (RepairKind::UnknownToken, [token]) => token.to_string(),
+            _ => self.text_of(span.clone()),
+        };
         self.report_repair(Repair { kind, span: self.spelling.fed_span(span), index, text });
     }
 }

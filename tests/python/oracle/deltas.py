@@ -25,4 +25,7 @@ class Deltas:
 
     def end(self) -> str:
         """U+FFFD if a character stays incomplete, else nothing."""
-        return self._decoder.decode(b"", final=True)
+        held = self._decoder.decode(b"", final=True)
+        self._decoder.reset()
+        self.text += held
+        return held

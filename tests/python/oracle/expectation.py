@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from . import headers
 from .client import Oracle
 from .deltas import Deltas
-from .differences import UNDECODABLE
+from .differences import ELLIPSIS, UNDECODABLE
 from .operations import Session
 from .streams import (
     END,
@@ -36,6 +36,18 @@ class Expected:
     differences: set[str] = field(default_factory=set)
 
 
+@dataclass
+class _BrokenOff:
+    """A header that a <|start|> broke off, of several in a row all together."""
+
+    tokens: list[int]
+    #: What was known about its author.
+    given: str | None
+    begun: bool
+    fallback: str | None
+    is_readable: bool = False
+
+
 def expect(oracle: Oracle, stream: Stream) -> Expected:
     """Walks through the stream, one step per header, content or token between messages."""
     return _Walk(oracle, stream).run()
@@ -53,8 +65,10 @@ class _Walk:
         self.kept: list[Json] = []
         #: Headers that 0.0.8 read by a stand-in, by the index of their message.
         self.repaired: dict[int, headers.Repaired] = {}
-        #: Whether the header was begun by <|start|>, and that by none inside another header.
-        self.begun = self.begun_inside = False
+        #: Whether the header was begun by <|start|>.
+        self.begun = False
+        #: What a <|start|> inside the header broke off.
+        self.broken_off: _BrokenOff | None = None
         #: The role of a header that names no author, although <|start|> says that it does.
         self.fallback: str | None = None
         #: U+FFFD if the stream ends within a character.
@@ -124,7 +138,6 @@ class _Walk:
 
     def between(self, place: int) -> int:
         self.begun = self.tokens[place] == START
-        self.begun_inside = False
         self.say(self.feed(self.tokens[place]))
         return place + 1
 
@@ -136,27 +149,30 @@ class _Walk:
         while end < len(self.tokens) and self.tokens[end] not in (MESSAGE, START):
             end += 1
         tokens = self.tokens[place:end]
-        unknown = [token for token, its in zip(tokens, self.bytes[place:end]) if its is None]
-        if end == len(self.tokens) or unknown:
-            self._unread_header(tokens)
+        self._unread_header(tokens)
         if end == len(self.tokens):
             return end
         if self.tokens[end] == START:
-            self._broken_off(tokens, unknown)
-        elif unknown:
-            self.fallback = None  # No later header has this one's author.
-            self.say(self.feed(*GIVE_UP), error=_error(f"Invalid token for decoding: {unknown[0]}"))
-        else:
+            self._broken_off(tokens)
+        elif self.broken_off is None:
             self._closed_header(tokens)
+        else:
+            self._header_behind(tokens, self.broken_off)
         return end + 1
 
-    def _broken_off(self, tokens: list[int], unknown: list[int]) -> None:
+    def _broken_off(self, tokens: list[int]) -> None:
         """<|start|> inside a header."""
-        said: list[Json] = []
-        if not unknown:
-            self._unread_header(tokens)
-            self.differs("start-in-header")
-            said = self._leniently(tokens, START)
+        self.differs("start-in-header")
+        text = self._text(tokens)
+        is_empty = text is not None and not text.strip(headers.ASCII_BLANKS)
+        part = _BrokenOff(tokens, self.given, self.begun, self.fallback)
+        part.is_readable = is_empty or self._error_of(part) is None
+        first = self.broken_off
+        if first is not None:
+            first.tokens = [*first.tokens, START, *tokens]
+            first.is_readable = first.is_readable and part.is_readable
+        self.broken_off = first or part
+        said = self._leniently(tokens, START)
         role = self._role(tokens)
         if said:
             self.given = None
@@ -166,8 +182,45 @@ class _Walk:
             self.fallback = None
         elif role is not None:
             self.fallback = role
-        self.begun = self.begun_inside = True
+        self.begun = True
         self.say(self.feed(*GIVE_UP, START), error=None, **_delta_of(said))
+
+    def _header_behind(self, tokens: list[int], first: _BrokenOff) -> None:
+        """The last header raises what 0.0.8 does, to which it is the end of the first."""
+        as_one = replace(first, tokens=[*first.tokens, START, *tokens])
+        error = self._error_of(as_one)
+        if error is not None and error["error"].endswith(ELLIPSIS):
+            # 0.0.8 quotes more than the stand-in.
+            error = self.feed(*as_one.tokens, MESSAGE)["error"] or error
+        self.broken_off = None
+        self.oracle.ask("start_parser", self.given, True)
+        self.feed(*([START] if self.given is None else []))
+        self._closed_header(tokens, is_behind=True)
+        if self.expected.snapshots[-1]["error"] is not None:
+            self._read_leniently(tokens)
+        elif first.is_readable:
+            error = None
+        self.expected.snapshots[-1]["error"] = error
+        self.fallback = self.given = None
+
+    def _error_of(self, header: _BrokenOff) -> Json:
+        """What is raised for a header by itself; leaves 0.0.8 at the beginning of one."""
+        self.start_anew(header.given)
+        self._begin(header)
+        before = {**vars(self), "kept": [*self.kept], "repaired": {**self.repaired}}
+        self.expected = Expected()
+        self.given, self.begun, self.fallback = header.given, header.begun, header.fallback
+        self._closed_header(header.tokens)
+        error = self.expected.snapshots[-1]["error"]
+        vars(self).update(before)
+        self.oracle.ask("start_parser", header.given, True)
+        self._begin(header)
+        return error
+
+    def _begin(self, header: _BrokenOff) -> None:
+        """A header that begins with <|start|> follows another, though none may have been read."""
+        if header.begun:
+            self.feed(*([] if header.given is None else GIVE_UP), START)
 
     def _leniently(self, tokens: list[int], *ending: int) -> list[Json]:
         """The messages that lenient parsing reads in a header's tokens."""
@@ -186,40 +239,34 @@ class _Walk:
         first = next((word for word in header.words if not word.misplaced), None)
         return first.text.partition(":")[0] if first and headers.names_role(header) else None
 
-    def _closed_header(self, tokens: list[int]) -> None:
+    def _closed_header(self, tokens: list[int], *, is_behind: bool = False) -> None:
+        its_bytes = self.oracle.ask("bytes_of_each", tokens)
+        unknown = [token for token, known in zip(tokens, its_bytes) if known is None]
         text = self._text(tokens)
-        if text is None and self.begun_inside:
-            self._unread_header(tokens)
-            self.say(self.feed())
-            self._read_leniently(tokens)
-            self.fallback = self.given = None
-            return
-        if text is None:
+        if unknown:
+            self.differs("unknown-token-in-header")
+            self.say(self.feed(*GIVE_UP), error=_error(f"Invalid token for decoding: {unknown[0]}"))
+        elif text is None:
             self.differs("undecodable-header")
-            self.fallback = None
-            self._unread_header(tokens)
             self.say(self.feed(*tokens, MESSAGE), error=_error(UNDECODABLE))
-            return
-        self._read_header(tokens, text)
-        if self.expected.snapshots[-1]["error"] is not None and headers.spells_marker(text):
-            # Where that is in the way, 0.0.8's reading of a spelled marker is not.
-            del self.expected.snapshots[-len(tokens) - 1 :]
-            self.differs("marker-spelled-in-header")
-            self.start_anew(self.given)
-            self.feed(*([START] if self.given is None else []))
-            self._read_header(tokens, text, spelled=True)
-        if self.expected.snapshots[-1]["error"] is not None and self.begun_inside:
-            self._read_leniently(tokens)
+        else:
+            self._read_header(tokens, text, is_behind)
+            if self.expected.snapshots[-1]["error"] is not None and headers.spells_marker(text):
+                # Where that is in the way, 0.0.8's reading of a spelled marker is not.
+                self.expected.snapshots.pop()
+                self.differs("marker-spelled-in-header")
+                self.start_anew(self.given)
+                self.feed(*([START] if self.given is None else []))
+                self._read_header(tokens, text, is_behind, spelled=True)
         self.fallback = None
         if self.expected.snapshots[-1]["error"] is None:
             self.given = None
 
     def _read_leniently(self, tokens: list[int]) -> None:
-        """A header behind one that a <|start|> ended raises nothing: 0.0.8 read both as one.
+        """A header behind one that a <|start|> ended, which cannot be read.
 
         0.0.8 is fed a header with the same fields, and the last snapshot is taken back.
         """
-        self.differs("start-in-header")
         self.expected.snapshots.pop()
         *said, message = self._leniently(tokens, MESSAGE, END)
         self.start_anew(None)
@@ -235,7 +282,9 @@ class _Walk:
         )
         self.say(snapshot, **_delta_of(said))
 
-    def _read_header(self, tokens: list[int], text: str, *, spelled: bool = False) -> None:
+    def _read_header(
+        self, tokens: list[int], text: str, is_behind: bool, *, spelled: bool = False
+    ) -> None:
         header = headers.read_without_spelled(text) if spelled else headers.read(text)
         reads_as, is_other = self.given, self.fallback is not None
         if self.fallback is not None:
@@ -244,12 +293,11 @@ class _Walk:
                 if headers.names_role(header) or headers.names_tool(header):
                     reads_as = None
                 else:
-                    why = "start-in-header" if self.begun_inside else "start-with-given-role"
+                    why = "start-in-header" if is_behind else "start-with-given-role"
                     header = headers.without_author(header, why)
         elif self.given is not None and self.begun and headers.names_role(header):
             self.differs("start-names-role")
             reads_as, is_other = None, True
-        self._unread_header(tokens)
         if is_other:
             self.start_anew(reads_as)
             self.feed(*([START] if reads_as is None else []))
@@ -262,15 +310,8 @@ class _Walk:
 
     def _unread_header(self, tokens: list[int]) -> None:
         """0.0.8 waits at the header's beginning, for its stand-in."""
-        unread = []
-        for token in tokens:
-            unread.append(token)
-            (its_bytes,) = self.oracle.ask("bytes_of_each", [token])
-            error = None
-            if its_bytes is None:
-                self.differs("unknown-token-in-header")
-                error = _error(f"Invalid token for decoding: {token}")
-            self.say(self.feed(), state_data=header_data(list(unread)), error=error)
+        for count in range(1, len(tokens) + 1):
+            self.say(self.feed(), state_data=header_data(tokens[:count]), error=None)
 
     def _stand_in(
         self, tokens: list[int], header: headers.Header, repaired: headers.Repaired | None
@@ -302,15 +343,22 @@ class _Walk:
     # In a content.
 
     def content(self, place: int) -> int:
-        """Reads up to a stop token or an id that does not exist."""
+        """Reads up to a stop token."""
         deltas, start = Deltas(), place
         for end in range(start, len(self.tokens)):
-            its_bytes = self.bytes[end]
-            if its_bytes is None or self.tokens[end] in STOPS:
-                self._content_ends(self.tokens[end], its_bytes is None, deltas.end())
+            if self.tokens[end] in STOPS:
+                snapshot = self.feed(self.tokens[end])
+                self._add_held(snapshot, deltas.end())
+                self.say(snapshot)
                 return end + 1
-            delta = deltas.feed(its_bytes)
-            snapshot = self.feed(self.tokens[end])
+            its_bytes = self.bytes[end]
+            if its_bytes is None:
+                self.differs("unknown-token-in-content")
+                delta = deltas.end() + deltas.feed(list("\ufffd".encode()))
+                snapshot = self.feed(*self.oracle.ask("encode", "\ufffd", [], []))
+            else:
+                delta = deltas.feed(its_bytes)
+                snapshot = self.feed(self.tokens[end])
             self._correct_delta(snapshot, delta, deltas.text)
             if snapshot["state_data"]["content_tokens"] != self.tokens[start : end + 1]:
                 self.differs("content-tokens-as-fed")
@@ -325,14 +373,6 @@ class _Walk:
         if "\ufffd" in text and any(snapshot[key] != value for key, value in changes.items()):
             self.differs("delta-behind")
             snapshot.update(changes)
-
-    def _content_ends(self, token: int, unknown: bool, held: str) -> None:
-        snapshot = self.feed(END if unknown else token)
-        self._add_held(snapshot, held)
-        if unknown:
-            self.differs("unknown-token-in-content")
-            snapshot["error"] = _error(f"Invalid token for decoding: {token}")
-        self.say(snapshot)
 
     def _add_held(self, snapshot: Json, held: str) -> None:
         """A last delta, and whose it is."""
@@ -352,7 +392,7 @@ class _Walk:
             self._add_held(snapshot, self.held)
         if last["state"] == "Header":
             snapshot["state_data"] = last["state_data"]
-        if last["state"] == "Header" and self.begun and not self.begun_inside:
+        if last["state"] == "Header" and self.begun and self.broken_off is None:
             text = self.oracle.ask("decode", last["state_data"]["header_tokens"])
             if text in ROLE_WORDS:
                 self.differs("trailing-start")

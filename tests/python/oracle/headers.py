@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .differences import ELLIPSIS
-from .streams import CHANNEL, CONSTRAIN, OTHER_SPECIALS, ROLE_WORDS, STOPS
+from .streams import CHANNEL, CONSTRAIN, OTHER_SPECIALS, ROLE_WORDS, START, STOPS
 
 ASCII_BLANKS = " \t\n\r\x0c"
 OTHER_BLANKS = (
@@ -21,7 +21,7 @@ OTHER_BLANKS = (
 CHANNEL_SIGN, CONSTRAIN_SIGN, OTHER_SIGN, GAP = "\ufdd0", "\ufdd1", "\ufdd2", "\ufdd3"
 SIGNS = CHANNEL_SIGN + CONSTRAIN_SIGN + OTHER_SIGN
 SIGN_OF = {
-    **dict.fromkeys([*STOPS, *OTHER_SPECIALS], OTHER_SIGN),
+    **dict.fromkeys([START, *STOPS, *OTHER_SPECIALS], OTHER_SIGN),
     CHANNEL: CHANNEL_SIGN,
     CONSTRAIN: CONSTRAIN_SIGN,
 }
@@ -265,6 +265,8 @@ def repair(header: Header, given: str | None) -> Repaired | None:
     if header.channel == "":
         return None  # An error for both, whatever the words.
     repaired = Repaired(set(), [replace(word) for word in header.words])
+    if any(spells_marker(word.text) for word in header.words):
+        repaired.differences.add("marker-spelled-in-header")
     author = []
     if given is None and header.words:
         if not names_role(header) and not names_tool(header):
@@ -384,7 +386,6 @@ def _fields(fields: list[Word], repaired: Repaired, is_behind: bool, has_channel
 def _spelled_markers(repaired: Repaired) -> None:
     for place, word in enumerate(repaired.words):
         if spells_marker(word.text):
-            repaired.differences.add("marker-spelled-in-header")
             repaired.words[place] = replace(word, text=word.text.replace("<", STAND_INS["<"]))
 
 

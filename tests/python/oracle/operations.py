@@ -6,6 +6,8 @@ errors are compared like results.
 
 from __future__ import annotations
 
+import base64
+import copy
 import json
 import pickle
 import re
@@ -22,9 +24,10 @@ from openai_harmony import (
     load_harmony_encoding,
 )
 
-from . import loops, playing
+from . import loops, objects, playing
 
 Json = Any
+WAYS_TO_COPY = (copy.copy, copy.deepcopy)
 #: The families of errors that callers distinguish; any other has its own name.
 FAMILIES = (RuntimeError, ValueError, TypeError, OverflowError, KeyError, AttributeError)
 
@@ -128,6 +131,19 @@ class Session:
 
     # Objects.
 
+    def pickle_of(self, name: str, protocol: int) -> str:
+        """One of `objects`, pickled."""
+        return base64.b64encode(pickle.dumps(objects.made(name), protocol)).decode()
+
+    def unpickled(self, name: str, pickled: str) -> Json:
+        """What such a pickle is good for here, and whether it equals a new object."""
+        loaded = pickle.loads(base64.b64decode(pickled))
+        return {
+            "equal": objects.seen(loaded) == objects.seen(objects.made(name)),
+            **objects.used(self.encoding, loaded),
+            **{way.__name__: objects.used(self.encoding, way(loaded)) for way in WAYS_TO_COPY},
+        }
+
     def pickled(self) -> str:
         """The name of the encoding, pickled and back."""
         name: str = pickle.loads(pickle.dumps(self.encoding)).name
@@ -150,6 +166,23 @@ class Session:
     def loop(self, name: str, tokens: list[int], role: str | None, strict: bool) -> Json:
         """The outcome of one of `loops`."""
         return loops.LOOPS[name](self.encoding, tokens, role_of(role), strict)
+
+    def raised_at(self, streams: list[tuple[list[int], str | None]]) -> list[list[int]]:
+        """The tokens of each stream at which strict parsing raises; their number for the end."""
+        return [self._raised_at(tokens, role) for tokens, role in streams]
+
+    def _raised_at(self, tokens: list[int], role: str | None) -> list[int]:
+        parser, raised = StreamableParser(self.encoding, role_of(role)), []
+        for index, token in enumerate(tokens):
+            try:
+                parser.process(token)
+            except Exception:
+                raised.append(index)
+        try:
+            parser.process_eos()
+        except Exception:
+            raised.append(len(tokens))
+        return raised
 
     def start_parser(self, role: str | None, strict: bool) -> Json:
         """A new parser takes the place of the one before; gives its first snapshot."""
