@@ -11,7 +11,8 @@ from pydantic import BaseModel, SerializerFunctionWrapHandler, model_serializer
 class WithNewFields(BaseModel):
     """A model that shares pickles, dumps and stores with 0.0.8.
 
-    Fields that 0.0.8 lacks are shown, dumped and pickled only where they are set. Pickles without them get the defaults.
+    Fields that 0.0.8 lacks are shown, dumped and pickled only where they are set. Pickles without
+    them get the defaults.
     """
 
     @classmethod

@@ -122,7 +122,8 @@ impl Checkpoint {
             State::Start | State::Finished => Ok(()),
             State::Header(header) => {
                 let before = header.broken_off.map_or(0, |first| first.tokens);
-                check(&[("header", header.body() <= held && header.from == before)])
+                let fits = header.from == before && before <= held && header.body() <= held;
+                check(&[("header", fits)])
             }
             State::Content(open) => open.check(held, strict),
         }

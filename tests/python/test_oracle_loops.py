@@ -85,7 +85,7 @@ def test_strict_raises_where_0_0_8_raises(oracle: Oracle, ours: Session) -> None
 
     `OPENAI_HARMONY_ORACLE_COUNTS` names a file for the counts of docs/compatibility.md.
     """
-    named = list(damaged(ours, 4000))
+    named = list(damaged(ours, 2000))
     bare = [(stream.tokens, stream.role) for _, stream in named]
     raised, only_there = 0, Counter[str]()
     for (seed, stream), wanted, actual in zip(
