@@ -286,7 +286,7 @@ fn a_start_token_inside_a_header_begins_a_new_one() {
             "assistant",
             none(),
         ),
-        ("<|start|>user<|start|>a b c d<|message|>x<|end|>", None, "tool:a to=c", left("b")),
+        ("<|start|>user<|start|>a b c d<|message|>x<|end|>", None, "tool:a", left("b")),
     ] {
         let tokens = encode(text);
         let (errors, messages) = skip_errors(&tokens, given);
