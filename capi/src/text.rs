@@ -77,8 +77,10 @@ pub unsafe extern "C" fn harmony_stop_tokens(to: *mut HarmonyTokens) -> *mut Har
 pub unsafe extern "C" fn harmony_special_tokens(to: *mut HarmonyBuffer) -> *mut HarmonyError {
     guarded(|| unsafe {
         let tokenizer = encoding()?.tokenizer();
-        let all: Map<String, Value> =
-            tokenizer.special_tokens().map(|(name, id)| (name.to_owned(), id.into())).collect();
+        let all: Map<String, Value> = tokenizer
+            .special_tokens_by_id()
+            .map(|(name, id)| (name.to_owned(), id.into()))
+            .collect();
         write_json(to, &all)
     })
 }
