@@ -1,6 +1,7 @@
 //! The tokenizer against tiktoken-rs, over text built to be nasty.
 #![expect(clippy::expect_used, reason = "a test")]
 
+use std::collections::HashSet;
 use std::fmt::Write;
 use std::sync::LazyLock;
 
@@ -336,5 +337,9 @@ proptest! {
             TOKENIZER.encode_with_special_tokens(&text),
             YARDSTICK.encode_with_special_tokens(&text)
         );
+        for allowed in [HashSet::new(), HashSet::from(["<|end|>"]), TOKENIZER.special_tokens()] {
+            let expected = YARDSTICK.encode(&text, &allowed).expect("no stack is used up");
+            prop_assert_eq!(TOKENIZER.encode(&text, &allowed), expected);
+        }
     }
 }

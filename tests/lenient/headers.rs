@@ -152,6 +152,11 @@ pub(crate) const HEADERS: &[Row] = &[
     ),
     row("<|channel|>final answer<|message|>a<|return|>", &["final: a"], &["header_noise"]),
     row(
+        "<|channel|> final answer<|message|>a<|return|>",
+        &["final: a"],
+        &["header_order", "header_noise"],
+    ),
+    row(
         "<|channel|>commentary container.exec<|message|>{}<|call|>",
         &["commentary to=container.exec: {}"],
         &["bare_word"],
