@@ -12,7 +12,7 @@
 #define HARMONY_COMPLETIONS 0
 
 /*
- SGLang's `/generate`.
+ `/generate` of `SGLang`.
  */
 #define HARMONY_SGLANG 1
 
@@ -72,7 +72,7 @@
 #define HARMONY_LARK 0
 
 /*
- A structural tag, for xgrammar (vLLM, SGLang).
+ A structural tag, for xgrammar (vLLM, `SGLang`).
  */
 #define HARMONY_XGRAMMAR 1
 

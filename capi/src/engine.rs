@@ -14,7 +14,7 @@ pub struct HarmonyEngine(EngineReader);
 
 /// `/v1/completions` with token ids, as vLLM streams it.
 pub const HARMONY_COMPLETIONS: u32 = 0;
-/// SGLang's `/generate`.
+/// `/generate` of `SGLang`.
 pub const HARMONY_SGLANG: u32 = 1;
 /// llama.cpp's `/completion`.
 pub const HARMONY_LLAMA_CPP: u32 = 2;

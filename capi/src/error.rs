@@ -14,9 +14,13 @@ use super::memory::{HarmonyBuffer, append, free, handle};
 /// What went wrong: an object of JSON, see [`harmony_error_json`].
 pub struct HarmonyError(Failure);
 
-/// What went wrong.
+/// What went wrong; boxed, as it is rare.
 #[derive(Serialize)]
-pub(crate) struct Failure {
+#[serde(transparent)]
+pub(crate) struct Failure(Box<Details>);
+
+#[derive(Serialize)]
+struct Details {
     kind: String,
     message: String,
     path: Option<String>,
@@ -30,7 +34,7 @@ impl Failure {
     fn new(kind: &str, message: impl Into<String>) -> Self {
         let (kind, message) = (kind.to_owned(), message.into());
         let (path, token_index, message_index, status, body) = (None, None, None, None, None);
-        Self { kind, message, path, token_index, message_index, status, body }
+        Self(Box::new(Details { kind, message, path, token_index, message_index, status, body }))
     }
 
     /// A wrong argument of the caller's.
@@ -41,18 +45,19 @@ impl Failure {
     /// An error about a request, with the answer that its API gives.
     pub(crate) fn of_request(error: Error, dialect: Dialect) -> Self {
         let (status, body) = dialect.error_answer(&error);
-        Self { status: Some(status), body: Some(body), ..error.into() }
+        let mut failure = Self::from(error);
+        (failure.0.status, failure.0.body) = (Some(status), Some(body));
+        failure
     }
 }
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        Self {
-            path: error.kind().path().map(ToString::to_string),
-            token_index: error.token_index(),
-            message_index: error.message_index(),
-            ..Self::new(error.kind().name(), error.to_string())
-        }
+        let mut failure = Self::new(error.kind().name(), error.to_string());
+        failure.0.path = error.kind().path().map(ToString::to_string);
+        (failure.0.token_index, failure.0.message_index) =
+            (error.token_index(), error.message_index());
+        failure
     }
 }
 

@@ -50,7 +50,11 @@ pub unsafe extern "C" fn harmony_tokens_free(tokens: *mut HarmonyTokens) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn harmony_buffer_reserve(buffer: *mut HarmonyBuffer, more: usize) {
     // SAFETY: as for `harmony_buffer_free`.
-    let _ = unsafe { append(buffer, |bytes| Ok(bytes.reserve(more))) };
+    let room = |bytes: &mut Vec<u8>| {
+        bytes.reserve(more);
+        Ok(())
+    };
+    let _ = unsafe { append(buffer, room) };
 }
 
 /// The vector that the members describe; they become 0.

@@ -71,7 +71,7 @@ pub unsafe extern "C" fn harmony_turn_describe(
 
 /// A grammar in Lark's language, for llguidance.
 pub const HARMONY_LARK: u32 = 0;
-/// A structural tag, for xgrammar (vLLM, SGLang).
+/// A structural tag, for xgrammar (vLLM, `SGLang`).
 pub const HARMONY_XGRAMMAR: u32 = 1;
 /// GBNF, for llama.cpp.
 pub const HARMONY_GBNF: u32 = 2;

@@ -187,6 +187,12 @@ pub fn parse_body_within(text: &str, values: usize) -> Result<Json> {
     }
 }
 
+impl<'de> Deserialize<'de> for Json {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        Tree::deserialize(from).map(Self::from)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -245,11 +251,5 @@ mod tests {
             assert_eq!(read(line), read(text));
             assert_eq!(parse_arguments(text).map(|arguments| arguments.to_value()), read(text));
         }
-    }
-}
-
-impl<'de> Deserialize<'de> for Json {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        Tree::deserialize(from).map(Self::from)
     }
 }
