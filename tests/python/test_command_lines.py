@@ -538,7 +538,8 @@ HEAVY = {"pydantic", "importlib.metadata", "numpy", "pyarrow", "rich", "ssl", "a
     [
         ([], "usage:"),
         (["--help"], "usage:"),
-        *(([command, "--help"], "usage:") for command in sorted(COMMANDS)),
+        # The settings of `serve` are a model, from which its flags are made.
+        *(([command, "--help"], "usage:") for command in sorted(COMMANDS) if command != "serve"),
         *(("harmony " + words, None) for words in ("", "co", "count --", "dataset --overflow ")),
     ],
 )

@@ -52,7 +52,7 @@ DOCUMENTS = sorted(
     ]
 )
 API = sorted((ROOT / "docs" / "api").glob("*.md"))
-LANGUAGES = {"python", "rust", "sh", "text", "toml", "yaml", "json", "typescript", "harmony"}
+LANGUAGES = {"python", "rust", "sh", "text", "toml", "yaml", "json", "typescript", "harmony", "js"}
 """What a fence may say. rustdoc takes one that says nothing for Rust, and runs it."""
 
 

@@ -22,7 +22,7 @@ NAMES = set(
     Choice SetByName SetFrom
     Brief PathStep
     BROWSER FUNCTIONS PYTHON
-    chunk_end source_indices tool_choice
+    source_indices tool_choice
     ExampleMaker Workers check_map is_media is_read render_array_on render_on
     """.split()
 )

@@ -54,7 +54,9 @@ def add(parser: argparse.ArgumentParser) -> None:
         metavar = {int: "N", float: "DAYS" if name.endswith("days") else "SECONDS"}.get(
             kind, "TEXT"
         )
-        parser.add_argument(flag, action=_Once, metavar=metavar, help=text)
+        # Of other options the last counts, as everywhere.
+        action: Any = _Once if name == "engine" else "store"
+        parser.add_argument(flag, action=action, metavar=metavar, help=text)
 
 
 class _Once(argparse.Action):

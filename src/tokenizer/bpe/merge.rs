@@ -12,7 +12,7 @@ use super::layout::NO_TOKEN;
 use super::{dictionary, low_merges};
 use crate::tokenizer::vocabulary::TokenId;
 
-/// A piece of up to so many bytes has no more sweeps.
+/// The longest piece, in bytes, that is only swept.
 const MOST_SWEEPS: usize = 64;
 
 /// Appends the encoding of the piece or segment `text[start..end]`.

@@ -3,7 +3,7 @@
 //! Each piece goes the same way, and at each step all pieces take it one after the other. So what a piece reads from a
 //! table, which takes as long as hundreds of instructions if the table is not in a cache, is read while others wait
 //! too; and no branch depends on what is in a piece: only the number of merges does, and pieces that are done leave
-//! the list of those that go on.
+//! the list of those that continue.
 //!
 //! 1. A piece that is a token is done (`dictionary`): seven in ten of code, four in ten of prose.
 //! 2. The others are merged by `low_merges`, until nothing more can be. That is right, since a merge never makes a token
