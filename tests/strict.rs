@@ -93,7 +93,7 @@ const GIVEN: [(&str, &str); 41] = [
 ];
 
 /// Headers after `<|start|>`.
-const NAMED: [(&str, &str); 40] = [
+const NAMED: [(&str, &str); 43] = [
     ("", "message header did not contain a role"),
     ("assistant", "assistant"),
     ("user:bob", "user:bob"),
@@ -127,6 +127,10 @@ const NAMED: [(&str, &str); 40] = [
     ("\u{b}<|channel|>final\u{b}python", "tool:python #final"),
     ("\u{b} \u{3000}<|channel|>final\u{b}f to=g", "tool:f #final to=g"),
     ("f\u{b}<|channel|>final\u{b}g to=h", "tool:f\u{b} #final to=h"),
+    // 0.0.8 has the recipient `<|constrain|>json`, `json` or `a`, and a content type with the white space.
+    ("user <|constrain|>json <|channel|>final\u{3000}to=f", "user #final to=f (<|constrain|>json)"),
+    ("user json <|channel|>final\u{3000}to=f", "user #final to=f (json)"),
+    ("user to=a <|channel|>final\u{3000}to=f", "user #final to=a (to=f)"),
     // A channel that ends at a `<` in 0.0.8.
     ("<|channel|>a<b", "Unknown role: <b"),
     // Markers without a place.

@@ -184,13 +184,19 @@ impl<'a> Reader<'a> {
                 return Ok(Some([CONSTRAIN, text].concat()));
             }
         }
+        // 0.0.8 does not see a recipient after a channel and white space beyond ASCII, and reads two fields.
+        let is_hidden = list.len() > 1 && word.first(self.words).kind == WordKind::Channel;
+        let before = list.len().saturating_sub(2);
+        let precedes = is_hidden && is_recipient(word) && !is_recipient(&list[before]);
+        let place = if precedes { before } else { list.len() - 1 };
+        let word = &list[place];
         let content_type = match word.kind {
             WordKind::Constrain => [CONSTRAIN, word.value].concat(),
-            _ if word.value.starts_with(TO) => return Ok(None),
+            _ if !is_hidden && is_recipient(word) => return Ok(None),
             _ if at > 0 || has_channel && is_content_type(word.value) => word.value.to_owned(),
             _ => return Ok(None),
         };
-        list.pop();
+        list.remove(place);
         Ok(Some(content_type))
     }
 
@@ -239,6 +245,10 @@ pub(super) fn is_run_of_names(word: &str) -> bool {
 /// Whether a word is a content type even if the header has only it and a channel. Any other such word is the recipient.
 fn is_content_type(word: &str) -> bool {
     CONTENT_TYPES.contains(&word)
+}
+
+fn is_recipient(group: &Group<'_>) -> bool {
+    group.kind == WordKind::Plain && group.value.starts_with(TO)
 }
 
 /// The recipient that a word names, with or without `to=`.

@@ -1,7 +1,7 @@
 """Code written for 0.0.8 gets no less here: loops as servers have them, over malformed outputs.
 
 The law of strict parsing is that it raises at a token only if 0.0.8 raised at that token or earlier
-in the same message. The exception are ids that do not exist, of which these streams have none. What
+in the same message. What
 begins at a <|start|> inside a header, which 0.0.8 reads as a part of it, is compared by itself, too.
 """
 
