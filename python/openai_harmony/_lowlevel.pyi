@@ -935,7 +935,9 @@ class Repair:
     def index(self) -> int | None:
         """The index of the message that contains the repair; ``None`` outside of messages."""
 
-_Kind: TypeAlias = Literal["function", "custom", "builtin", "apply_patch", "shell", "local_shell"]
+_Kind: TypeAlias = Literal[
+    "function", "custom", "builtin", "apply_patch", "shell", "local_shell", "tool_search"
+]
 _ToolFields: TypeAlias = tuple[
     str, str | None, str, _Kind, bool, bool, bool, bool, tuple[Literal["lark", "regex"], str] | None
 ]

@@ -103,12 +103,18 @@ impl Tools {
         if let Some(name) = self.spelled(name).filter(|_| end < word.len()) {
             return Lookup::Respelled { name, rest: end };
         }
-        let content_type = CONTENT_TYPES.into_iter().find(|ending| name.ends_with(ending));
-        let end = name.len() - content_type.map_or(0, str::len);
-        match self.spelled(&name[..end]).filter(|_| content_type.is_some()) {
-            Some(name) => Lookup::Respelled { name, rest: end },
-            None => Lookup::Unknown,
+        let mut end = name.len();
+        let glued = |name: &str| {
+            let mut words = CONTENT_TYPES.iter().chain(&CHANNELS);
+            words.find(|word| name.ends_with(**word)).map(|word| word.len())
+        };
+        while let Some(length) = glued(&name[..end]) {
+            end -= length;
+            if let Some(name) = self.spelled(&name[..end]) {
+                return Lookup::Respelled { name, rest: end };
+            }
         }
+        Lookup::Unknown
     }
 
     /// Whether a word is exactly a known recipient.
@@ -134,7 +140,10 @@ impl Tools {
     }
 
     fn spelled(&self, word: &str) -> Option<&str> {
-        self.by_spelling.get(&word.to_ascii_lowercase()).map(String::as_str)
+        let word = word.to_ascii_lowercase();
+        let mut named =
+            ["", "tools.", "tool.", "tool:"].iter().filter_map(|prefix| word.strip_prefix(prefix));
+        named.find_map(|name| self.by_spelling.get(name)).map(String::as_str)
     }
 
     /// `browser.search`, if `browser` was offered.

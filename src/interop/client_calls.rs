@@ -1,5 +1,5 @@
 //! The tools of Responses that clients run themselves and that a body names only by type (`apply_patch`, `shell`,
-//! `local_shell`): as functions, and their calls in the form that clients expect.
+//! `local_shell`, `tool_search`): as functions, and their calls in the form that clients expect.
 
 use serde_json::{Map, Value as Tree, json};
 
@@ -15,6 +15,7 @@ impl ToolKind {
             "apply_patch" => Self::ApplyPatch,
             "shell" => Self::Shell,
             "local_shell" => Self::LocalShell,
+            "tool_search" => Self::ToolSearch,
             _ => return None,
         })
     }
@@ -25,6 +26,7 @@ impl ToolKind {
             Self::ApplyPatch => "apply_patch_call",
             Self::Shell => "shell_call",
             Self::LocalShell => "local_shell_call",
+            Self::ToolSearch => "tool_search_call",
             Self::Function | Self::Custom | Self::Builtin => return None,
         })
     }
@@ -35,6 +37,7 @@ impl ToolKind {
             Self::ApplyPatch => ["operation", "apc_"],
             Self::Shell => ["action", "sh_"],
             Self::LocalShell => ["action", "lsh_"],
+            Self::ToolSearch => ["arguments", "tsc_"],
             Self::Function | Self::Custom | Self::Builtin => return None,
         })
     }
@@ -78,6 +81,7 @@ impl ToolKind {
                     "user": text("user"),
                 }))
             }
+            Self::ToolSearch => Some(Tree::Object(arguments.clone())),
             Self::Function | Self::Custom | Self::Builtin => None,
         }
     }

@@ -28,21 +28,20 @@ impl Request<'_> {
         let description = function.text("description")?.map(str::to_owned);
         let parameters = function.object(schema)?.map(|schema| schema.field().at().to_tree());
         let kind = ToolKind::Function;
-        let own = [schema, "defer_loading"];
-        let own = &own[..=usize::from(is_deferred.is_some())];
+        let own = &[schema, DEFER][..=usize::from(is_deferred.is_some())];
         let is_deferred = is_deferred.unwrap_or(false);
         let strict = read_strict(function)?;
         let input = None;
         let tool = DeclaredTool { id, kind, description, parameters, is_deferred, strict, input };
-        self.declare(tool, function, own);
-        Ok(())
+        self.declare(tool, function, own)
     }
 
-    /// Reads a tool that takes free text; `format` constrains the text.
+    /// Reads a tool that takes free text; `format` constrains the text. `is_deferred` as in [`Self::read_function`].
     pub(super) fn read_custom(
         &mut self,
         custom: &BodyObject<'_, '_>,
         namespace: Option<&str>,
+        is_deferred: Option<bool>,
     ) -> Result<()> {
         let id = read_name(custom, namespace)?;
         let mut description = custom.text("description")?.unwrap_or_default().to_owned();
@@ -62,10 +61,10 @@ impl Request<'_> {
         }));
         let kind = ToolKind::Custom;
         let strict = read_strict(custom)?;
-        let is_deferred = false;
+        let own = &["format", DEFER][..=usize::from(is_deferred.is_some())];
+        let is_deferred = is_deferred.unwrap_or(false);
         let tool = DeclaredTool { id, kind, description, parameters, is_deferred, strict, input };
-        self.declare(tool, custom, &["format"]);
-        Ok(())
+        self.declare(tool, custom, own)
     }
 
     /// Declares a tool of the client that its type defines. `settings` are members for the client itself.
@@ -83,35 +82,51 @@ impl Request<'_> {
         let kind = ToolKind::Function;
         let input = None;
         let tool = DeclaredTool { id, kind, description, parameters, is_deferred, strict, input };
-        self.declare(tool, given, &[&["defer_loading"], settings].concat());
-        Ok(())
+        self.declare(tool, given, &[&[DEFER], settings].concat())
     }
 
-    /// Declares a tool of Responses that the client runs.
-    pub(super) fn declare_client(&mut self, kind: ToolKind, given: &BodyObject<'_, '_>) {
-        let Some(word) = kind.word() else { return };
-        let Some(ClientTool { description, parameters, .. }) = client_tool(word, "") else {
-            return;
+    /// Declares a tool of Responses that the client runs. A body may describe its search of tools in its own words.
+    pub(super) fn declare_client(
+        &mut self,
+        kind: ToolKind,
+        given: &BodyObject<'_, '_>,
+    ) -> Result<()> {
+        let known = kind.word().and_then(|word| Some((word, client_tool(word, "")?)));
+        let Some((word, ClientTool { description, parameters, .. })) = known else {
+            return Ok(());
         };
+        let is_search = kind == ToolKind::ToolSearch;
+        let own = if is_search { &["execution", "parameters"][..] } else { &["environment"] };
+        let described = given.text("description")?.filter(|_| is_search);
+        let schema = given.object("parameters")?.filter(|_| is_search);
         let tool = DeclaredTool {
             id: ToolId::new(word),
             kind,
-            description: Some(description),
-            parameters: Some(parameters),
+            description: Some(described.map_or(description, str::to_owned)),
+            parameters: Some(schema.map_or(parameters, |schema| schema.field().at().to_tree())),
             is_deferred: false,
             strict: false,
             input: None,
         };
-        self.declare(tool, given, &["environment"]);
+        self.declare(tool, given, own)
     }
 
     /// Declares a tool, and lists its fields that are not read.
-    fn declare(&mut self, tool: DeclaredTool, given: &BodyObject<'_, '_>, own: &[&str]) {
+    fn declare(
+        &mut self,
+        tool: DeclaredTool,
+        given: &BodyObject<'_, '_>,
+        own: &[&str],
+    ) -> Result<()> {
+        if given.bool("async")?.unwrap_or(false) {
+            self.tools.asynchronous.insert(tool.id.clone());
+        }
         if !self.tools.add(tool) {
             self.list(&given.field(), UnusedReason::DuplicateTool);
         }
-        let known = ["type", "name", "description", "strict", "cache_control"];
+        let known = ["type", "name", "description", "strict", "async", "cache_control"];
         self.list_others(given, &[&known, own].concat());
+        Ok(())
     }
 
     /// Lists the fields of a tool outside the nested object that describes it, if there is one.
@@ -134,6 +149,9 @@ impl Request<'_> {
         }
     }
 }
+
+/// The flag of tools that are declared only once a later message names them.
+const DEFER: &str = "defer_loading";
 
 /// Whether the schema must be enforced. Some clients write the flag as a word.
 pub(super) fn read_strict(object: &BodyObject<'_, '_>) -> Result<bool> {

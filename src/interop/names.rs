@@ -33,11 +33,13 @@ pub enum ToolKind {
     Shell,
     /// Responses' `local_shell`, likewise.
     LocalShell,
+    /// Responses' `tool_search` with `execution: client`, likewise: what it finds is declared after its result.
+    ToolSearch,
 }
 
 choices! {
     ToolKind, "a kind of tool": "function" Function, "custom" Custom, "builtin" Builtin,
-        "apply_patch" ApplyPatch, "shell" Shell, "local_shell" LocalShell;
+        "apply_patch" ApplyPatch, "shell" Shell, "local_shell" LocalShell, "tool_search" ToolSearch;
 }
 
 /// A tool's name in the API and in harmony.
@@ -65,10 +67,6 @@ pub struct Tool {
     /// The constraint on a custom tool's input, if the body has one.
     #[serde(skip)]
     pub input: Option<InputGrammar>,
-    /// The only required member of its arguments, if that can be any string: a call whose text is not an object is read
-    /// as that string.
-    #[serde(skip)]
-    pub(crate) only_text: Option<String>,
 }
 
 impl Tool {
@@ -76,20 +74,9 @@ impl Tool {
     pub(super) fn new(id: &ToolId, kind: ToolKind) -> Self {
         let ToolId { namespace, name } = id.clone();
         let recipient = String::new();
-        let (strict, input, only_text) = (false, None, None);
+        let (strict, input) = (false, None);
         let (offered, declared, client_runs) = (true, false, true);
-        Self {
-            name,
-            namespace,
-            recipient,
-            kind,
-            offered,
-            declared,
-            client_runs,
-            strict,
-            input,
-            only_text,
-        }
+        Self { name, namespace, recipient, kind, offered, declared, client_runs, strict, input }
     }
 }
 

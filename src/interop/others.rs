@@ -12,6 +12,7 @@ const OF_TEXT: &[&str] = &[
     "refusal",
     "thinking",
     "reasoning",
+    "summary",
     "id",
     "index",
     "annotations",

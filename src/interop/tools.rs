@@ -38,6 +38,8 @@ pub(super) struct Declared {
     pub(super) namespaces: Vec<String>,
     /// The built-in tools that this server runs and the body asks for.
     pub(super) server_builtin: Vec<BuiltinTool>,
+    /// The tools with calls that may never get a result.
+    pub(super) asynchronous: HashSet<ToolId>,
     /// The recipients of the built-in tools that the client runs.
     client_builtin: BTreeSet<String>,
 }
@@ -91,14 +93,6 @@ impl Functions {
     pub(super) fn is_back(&mut self, tool: &ToolId) -> bool {
         self.removed.remove(tool)
     }
-}
-
-/// The one required member of an object with this schema, if it may be any string.
-fn only_text(schema: &Tree) -> Option<String> {
-    let [Tree::String(name)] = &schema.get("required")?.as_array()?[..] else { return None };
-    let member = schema.get("properties")?.get(name)?;
-    let is_any = ["enum", "const", "pattern", "format"].iter().all(|key| member.get(key).is_none());
-    (member.get("type")?.as_str() == Some("string") && is_any).then(|| name.clone())
 }
 
 /// Whether a tool with this schema takes no arguments: the guide declares it as `() => any`.
@@ -196,7 +190,6 @@ impl Declared {
                 declared: declared && offered && is_loaded,
                 strict: tool.strict,
                 input: tool.input.clone(),
-                only_text: tool.parameters.as_ref().and_then(only_text),
                 ..Tool::new(&tool.id, tool.kind)
             }
         });

@@ -62,7 +62,8 @@ pub struct Turn {
     /// the `reasoning` of chat and Responses. [`Reply::force`](super::Reply::force) ends them.
     pub thinking_budget: Option<usize>,
     /// Whether the server may leave out the oldest turns of a conversation that is too long
-    /// ([`Self::prompt_within`]): Responses' `truncation` is `auto`. Otherwise that is an error.
+    /// ([`Self::prompt_within`]): Responses' `truncation` is `auto`, Ollama's `truncate` is not false. Otherwise that is
+    /// an error.
     pub may_truncate: bool,
     /// How to sample: the body's values, else those recommended for gpt-oss.
     pub sampling: Sampling,

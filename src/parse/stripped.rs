@@ -64,7 +64,9 @@ fn header_at(text: &str, from: usize, tools: &Tools) -> Option<HeaderText> {
     }
     let assistant = Role::Assistant.as_str();
     let behind_role = rest.strip_prefix(assistant);
-    let may_call = !tools.is_empty() && rest.starts_with(" to=");
+    let is_word = text[..from].ends_with(char::is_alphanumeric);
+    let may_call =
+        !tools.is_empty() && (rest.starts_with(" to=") || !is_word && rest.starts_with(TO));
     let begins = || CHANNELS.iter().any(|channel| rest.starts_with(channel));
     if behind_role.is_none() && !may_call && !begins() {
         return None;
@@ -116,6 +118,9 @@ fn fields<'t>(text: &'t str, tools: &Tools) -> Option<(Message, &'t str)> {
     }
     if recipient.is_none() && channel.is_some() {
         recipient = take_recipient(&mut rest, tools);
+        // `commentary to=functions.fcommentary`: once more.
+        let again = CHANNELS.into_iter().find_map(|channel| rest.strip_prefix(channel));
+        rest = again.filter(|_| recipient.is_some()).unwrap_or(rest);
     }
     if channel.is_none() && recipient.is_none() {
         return None;
@@ -256,6 +261,18 @@ mod tests {
                 "commentary to=functions.bashjson{\"a\":1}",
                 &["assistant commentary functions.bash json {\"a\":1}"],
             ),
+            (
+                "commentary to=functions.bashcommentaryjson{\"a\":1}",
+                &["assistant commentary functions.bash json {\"a\":1}"],
+            ),
+            (
+                "analysisLook.to=functions.bashcommentary json{\"a\":1}",
+                &[
+                    "assistant analysis - - Look.",
+                    "assistant commentary functions.bash json {\"a\":1}",
+                ],
+            ),
+            ("to=tool:bash json{}", &["assistant - functions.bash json {}"]),
             ("commentary to=Bash json{}", &["assistant commentary functions.bash json {}"]),
             ("assistant to=do_commentary json{}", &["assistant - functions.do_commentary json {}"]),
             (

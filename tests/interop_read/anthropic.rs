@@ -333,3 +333,51 @@ fn thoughts_of_all_turns_are_kept_if_the_body_says_so() {
     assert!(!said(&some).contains("Hm."));
     assert_eq!(unused(&some), ["context_management.edits[0]"]);
 }
+
+/// A summary takes the place of all messages before it; the system prompt and the tools stay.
+#[test]
+fn compacted_messages() {
+    let messages = json!([
+        {"role": "user", "content": "A"},
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "f", "input": {}}]},
+        {"role": "assistant", "content": [{"type": "text", "text": "lost"}, {"type": "compaction", "content": "Sums."}, {"type": "text", "text": "So"}]},
+        {"role": "user", "content": "B"},
+    ]);
+    let body = json!({"system": "Be brief.", "messages": messages});
+    let summed = turn(ANTHROPIC, body.clone());
+    assert_eq!(
+        said(&summed),
+        "<|start|>developer<|message|># Instructions\n\nBe brief.<|end|><|start|>user<|message|>Sums.<|end|>\
+         <|start|>assistant<|channel|>final<|message|>So<|end|><|start|>user<|message|>B<|end|>"
+    );
+    assert!(summed.unused.is_empty(), "{:?}", summed.unused);
+    let mut failed = body;
+    failed["messages"][1]["content"] = json!("X");
+    failed["messages"][2]["content"][1]["content"] = json!(null);
+    let failed = turn(ANTHROPIC, failed);
+    assert_eq!(unused(&failed), ["messages[2].content[1]"]);
+    assert!(said(&failed).contains("lost\n\nSo"));
+}
+
+#[test]
+fn toolsets_are_namespaces() {
+    let tools = json!([{"type": "computer_toolset_20260801", "configs": {"zoom": {"enabled": false}}},
+        {"type": "browser_toolset_20260801", "configs": {"read_console": {"enabled": true}, "wait": {"enabled": true, "odd": 1}, "fly": {}}}]);
+    let used = json!({"type": "tool_use", "id": "a", "name": "wait", "toolset_name": "computer", "input": {"duration": 1}});
+    let state = json!({"type": "browser_state", "tabs": [{"tab_id": "1", "title": "T", "url": "https://a", "active": true}, {"tab_id": "2", "title": "", "url": ""}],
+        "state_changes": [{"type": "tab_opened", "tab_id": "2"}, {"type": "download_completed", "download_id": "d", "url": "u", "size_bytes": 5}]});
+    let result = json!({"type": "tool_result", "tool_use_id": "a", "toolset_name": "computer", "content": [state]});
+    let messages = json!([{"role": "user", "content": "A"}, {"role": "assistant", "content": [used]}, {"role": "user", "content": [result]}]);
+    let turn = turn(ANTHROPIC, json!({"messages": messages, "tools": tools}));
+    assert_eq!(unused(&turn), ["tools[1].configs.wait.odd", "tools[1].configs.fly"]);
+    let text = said(&turn);
+    for part in [
+        "type computer.wait = (_: {",
+        "type browser.read_console = (_: {",
+        "assistant<|channel|>commentary to=functions.computer.wait <|constrain|>json<|message|>{\"duration\":1}<|call|>",
+        "<|message|>Tab 1 T https://a (active)\nTab 2\ntab opened: 2\ndownload completed: d u 5 bytes<|end|>",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(!text.contains("computer.zoom") && !text.contains("browser.file_upload"), "{text}");
+}

@@ -1,9 +1,10 @@
 //! Calls and results: each result directly after the call that it answers.
 
+use openai_harmony::interop::ReadOptions;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{ANTHROPIC, CHAT, OLLAMA, RESPONSES, error, said, turn};
+use super::{ANTHROPIC, CHAT, OLLAMA, RESPONSES, error, said, turn, unused};
 
 /// Calls and results in their order: `c1` is a call with the argument 1, `r1` a result that says 1.
 fn order(text: &str) -> String {
@@ -144,13 +145,7 @@ fn a_result_without_a_call_is_a_message_of_its_own() {
             "messages[1].tool_call_id",
             "no pending call has the id \"a\"",
         ),
-        (
-            CHAT,
-            chat(&two),
-            "unknown",
-            "messages[3].tool_call_id",
-            "no pending call has the id \"a\"",
-        ),
+        (CHAT, chat(&two), "f", "messages[3].tool_call_id", "no pending call has the id \"a\""),
         (
             CHAT,
             chat(&[json!({"role": "function", "name": "f", "content": "R"})]),
@@ -427,4 +422,38 @@ proptest! {
         prop_assert_eq!(order(&said(&turn)), expected.join(" "));
         prop_assert_eq!(turn.unused.len(), found.iter().filter(|answered| answered.is_none()).count());
     }
+}
+
+/// Responses: an asynchronous call may have no result, one that comes later, or several.
+#[test]
+fn asynchronous_calls() {
+    let call = |id: &str, flag: Value| json!({"type": "function_call", "call_id": id, "name": "f", "arguments": "{}", "async": flag});
+    let output = |id: &str, text: &str| json!({"type": "function_call_output", "call_id": id, "output": text});
+    let user = |text: &str| json!({"role": "user", "content": text});
+    let called = "<|start|>assistant<|channel|>commentary to=functions.f <|constrain|>json<|message|>{}<|call|>";
+    let result = |text: &str| {
+        format!("<|start|>functions.f to=assistant<|channel|>commentary<|message|>{text}<|end|>")
+    };
+    let asked = |text: &str| format!("<|start|>user<|message|>{text}<|end|>");
+    let input =
+        json!([user("A"), call("c", json!(true)), user("B"), output("c", "1"), output("c", "2")]);
+    let expected = [&asked("A"), called, &asked("B"), &result("1"), &result("2")].concat();
+    let body = json!({"input": input});
+    for body in [body.clone(), {
+        let mut declared = body;
+        declared["input"][1]["async"] = json!(null);
+        declared["tools"] = json!([{"type": "function", "name": "f", "async": true}]);
+        declared
+    }] {
+        let turn = RESPONSES.read(body, &ReadOptions::new().with_strict(true)).unwrap();
+        assert!(said(&turn).ends_with(&expected), "{}", said(&turn));
+        assert!(turn.unused.is_empty(), "{:?}", turn.unused);
+    }
+    // A second result of another call is that tool's, and is listed.
+    let input = json!([user("A"), call("c", json!(false)), output("c", "1"), output("c", "2")]);
+    let second = turn(RESPONSES, json!({"input": input}));
+    assert!(said(&second).ends_with(&[called, &result("1"), &result("2")].concat()));
+    assert_eq!(unused(&second), ["input[3].call_id"]);
+    let open = json!([user("A"), call("c", json!(false)), user("B")]);
+    assert!(error(RESPONSES, json!({"input": open})).to_string().contains("has no result"));
 }

@@ -83,7 +83,7 @@ fn a_deferred_one_waits_like_any_other() {
 #[test]
 fn what_servers_run_is_listed() {
     for kind in
-        ["bash_code_execution_20250825", "computer_toolset_20260801", "bash_2025", "text_editor"]
+        ["bash_code_execution_20250825", "computer_toolset_20250801", "bash_2025", "text_editor"]
     {
         let turn = turn(ANTHROPIC, json!({"messages": [], "tools": [{"type": kind, "name": "x"}]}));
         assert_eq!(unused(&turn), ["tools[0]"], "{kind}");
@@ -169,6 +169,12 @@ fn calls_of_them_and_their_results_come_back() {
             json!({"type": "apply_patch_call_output", "status": "failed", "output": ""}),
             r#"{"type":"delete_file","path":"a"}"#,
             "Error",
+        ),
+        (
+            json!({"type": "tool_search_call", "arguments": {"query": "rain", "limit": null}, "execution": "client"}),
+            json!({"type": "tool_search_output", "tools": [], "execution": "client"}),
+            r#"{"query":"rain","limit":null}"#,
+            "No tool was found.",
         ),
     ];
     for (mut call, mut output, arguments, result) in cases {

@@ -5,7 +5,7 @@ use openai_harmony::{Error, ErrorKind};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{ANTHROPIC, CHAT, RESPONSES, encoding, error, said, turn};
+use super::{ANTHROPIC, CHAT, OLLAMA, RESPONSES, encoding, error, said, turn};
 
 /// Three turns, the second with a call and its result, behind instructions.
 fn messages() -> Vec<Value> {
@@ -82,13 +82,16 @@ fn without_messages_there_is_nothing_to_leave_out() {
 }
 
 #[test]
-fn responses_say_whether_turns_may_be_left_out() {
+fn some_bodies_say_whether_turns_may_be_left_out() {
     let truncation = |value: Value| turn(RESPONSES, json!({"input": "A", "truncation": value}));
     assert!(truncation(json!("auto")).may_truncate);
     assert!(!truncation(json!("disabled")).may_truncate);
     assert!(!truncation(json!(null)).may_truncate);
     assert!(!turn(RESPONSES, json!({"input": "A"})).may_truncate);
     assert!(!turn(ANTHROPIC, json!({"max_tokens": 9, "messages": []})).may_truncate);
+    let hi = json!([{"role": "user", "content": "Hi"}]);
+    assert!(turn(OLLAMA, json!({"messages": hi})).may_truncate);
+    assert!(!turn(OLLAMA, json!({"messages": hi, "truncate": false})).may_truncate);
     let wrong = error(RESPONSES, json!({"input": "A", "truncation": "some"}));
     assert!(wrong.to_string().contains("truncation: unknown truncation \"some\""), "{wrong}");
 }

@@ -3,7 +3,7 @@
 use openai_harmony::interop::ToolChoice;
 use serde_json::{Value, json};
 
-use super::{ANTHROPIC, error, prompt, said, turn, unused};
+use super::{ANTHROPIC, RESPONSES, error, prompt, said, turn, unused};
 
 /// A search for tools that names one, which the body defers.
 fn searched(tools: Value) -> Value {
@@ -283,4 +283,61 @@ fn what_is_no_edit_is_an_error() {
     let text = error(ANTHROPIC, json!({"messages": [], "thinking": thinking})).to_string();
     let expected = "thinking.budget_tokens: expected a whole number of at least 1, got -1";
     assert_eq!(text, format!("Invalid request: {expected}"));
+}
+
+/// Responses: what a search by the client found is declared after its result.
+#[test]
+fn tools_that_a_client_searched() {
+    let f = json!({"type": "function", "name": "f", "defer_loading": true});
+    let g = json!({"type": "function", "name": "g", "defer_loading": false});
+    let crm = json!({"type": "namespace", "name": "crm", "description": "Customers.", "tools": [
+        {"type": "function", "name": "find", "description": "Finds.", "defer_loading": true}]});
+    let search = |execution: &str| {
+        json!({"type": "tool_search", "execution": execution, "description": "S.",
+        "parameters": {"type": "object", "properties": {"q": {"type": "string"}}}})
+    };
+    let input = json!([
+        {"role": "user", "content": "A"},
+        {"type": "tool_search_call", "call_id": "c", "execution": "client", "arguments": {"q": "x"}},
+        {"type": "tool_search_output", "call_id": "c", "execution": "client", "tools": [f, crm]},
+        {"type": "function_call", "call_id": "d", "name": "find", "namespace": "crm", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "d", "output": "R"},
+    ]);
+    let body = json!({"input": input, "tools": [f, g, search("client")]});
+    let found = turn(RESPONSES, body.clone());
+    assert_eq!(unused(&found), [""; 0]);
+    let declared = |functions: &str| {
+        format!(
+            "# Tools\n\n## functions\n\nnamespace functions {{\n\n{functions}\n\n}} // namespace functions<|end|>"
+        )
+    };
+    let search_tool = "// S.\ntype tool_search = (_: {\n// optional\nq?: string,\n}) => any;";
+    let search_tool = search_tool.replace("// optional\n", "");
+    assert_eq!(
+        said(&found),
+        [
+            "<|start|>developer<|message|>",
+            &declared(&["type g = () => any;\n\n", &search_tool].concat()),
+            "<|start|>user<|message|>A<|end|>",
+            "<|start|>assistant<|channel|>commentary to=functions.tool_search <|constrain|>json<|message|>{\"q\":\"x\"}<|call|>",
+            "<|start|>functions.tool_search to=assistant<|channel|>commentary<|message|>f\ncrm: Customers.\ncrm.find<|end|>",
+            "<|start|>developer<|message|>",
+            &declared("type f = () => any;\n\n// Finds.\ntype crm.find = () => any;"),
+            "<|start|>assistant<|channel|>commentary to=functions.crm.find <|constrain|>json<|message|>{}<|call|>",
+            "<|start|>functions.crm.find to=assistant<|channel|>commentary<|message|>R<|end|>",
+        ]
+        .concat()
+    );
+    assert!(found.tools.by_name("find", Some("crm")).unwrap().declared);
+    // Nothing loads tools later if a server searches: they are declared at once.
+    let served = turn(RESPONSES, with(body, "tools", json!([f, search("server")])));
+    assert_eq!(unused(&served), ["tools[0].defer_loading", "tools[1]"]);
+    assert!(said(&served).starts_with(
+        "<|start|>developer<|message|># Tools\n\n## functions\n\nnamespace functions {\n\ntype f ="
+    ));
+}
+
+fn with(mut body: Value, key: &str, value: Value) -> Value {
+    body[key] = value;
+    body
 }

@@ -3,7 +3,7 @@
 use super::*;
 
 fn body(kind: &str) -> Value {
-    json!({"input": "A", "tools": [{"type": kind}, {"type": "function", "name": "f"}]})
+    json!({"input": "A", "tools": [{"type": kind, "execution": "client"}, {"type": "function", "name": "f"}]})
 }
 
 fn call(tool: &str, arguments: &str) -> String {
@@ -49,6 +49,12 @@ fn they_have_the_form_that_clients_wait_for() {
             r#"{"type":"delete_file","path":"a"}"#,
             "apc_",
             json!({"operation": {"type": "delete_file", "path": "a"}}),
+        ),
+        (
+            "tool_search",
+            r#"{"query":"rain"}"#,
+            "tsc_",
+            json!({"arguments": {"query": "rain"}, "execution": "client"}),
         ),
     ];
     for (tool, arguments, prefix, called) in cases {

@@ -11,6 +11,7 @@ mod derender;
 mod laws;
 mod logprobs;
 mod meant;
+mod mended;
 mod ollama;
 mod prefix;
 #[path = "../reply_laws/mod.rs"]

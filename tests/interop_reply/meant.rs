@@ -75,6 +75,9 @@ impl Sampled {
                 (uses.map(call).collect(), Some("repaired_arguments"))
             }
             (_, Ok(object @ Value::Object(_))) => (vec![called(object)], None),
+            ("run", Ok(Value::Array(items))) if items[0].get("code").is_none() => {
+                (vec![Part::Text(arguments.to_owned())], Some("call_as_text"))
+            }
             (_, Ok(Value::Array(items))) if items.len() == 1 && items[0].is_object() => {
                 (vec![called(items[0].clone())], Some("repaired_arguments"))
             }

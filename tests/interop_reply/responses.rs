@@ -150,7 +150,17 @@ fn the_response_says_what_clients_look_for() {
     for field in ["instructions", "metadata", "parallel_tool_calls", "tool_choice", "temperature"] {
         assert_eq!(response[field], asked[field]);
     }
-    assert_eq!(response["tools"], with_tools()["tools"]);
+    let mut tools = with_tools()["tools"].clone();
+    (tools[0]["strict"], tools[0]["description"]) = (Value::Null, Value::Null);
+    assert_eq!(response["tools"], tools);
+    let format = json!({"type": "json_schema", "name": "n", "schema": {}});
+    let asked = json!({"text": {"format": format}, "reasoning": {"effort": "low"}});
+    let response = answered(RESPONSES, &with(plain(), asked), &[ANSWER]);
+    assert_eq!(response["reasoning"], json!({"effort": "low", "summary": null}));
+    assert_eq!(
+        response["text"]["format"],
+        json!({"type": "json_schema", "name": "n", "schema": {}, "description": null, "strict": false})
+    );
     assert_eq!(response["conversation"], json!({"id": "conv_1"}));
     assert_eq!(response["top_p"], 1.0);
 }

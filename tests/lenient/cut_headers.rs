@@ -95,6 +95,11 @@ pub(crate) const CUT_HEADERS: &[Row] = &[
         &["missing_message"],
     ),
     row(
+        "<|channel|>commentary to=functions.bash code={\"a\":1}<|call|>",
+        &["commentary to=functions.bash type=code: {\"a\":1}"],
+        &["bare_word", "missing_message"],
+    ),
+    row(
         "<|channel|>commentary to=functions.bash json{\"a\":1}<|call|>",
         &["commentary to=functions.bash type=json: {\"a\":1}"],
         &["missing_message"],

@@ -177,6 +177,27 @@ pub(crate) const HEADERS: &[Row] = &[
         &["bare_word"],
     ),
     known(
+        "<|channel|>commentary to=tool:bash <|constrain|>json<|message|>{}<|call|>",
+        &["commentary to=tool:bash type=<|constrain|>json: {}"],
+        &[],
+        &["commentary to=functions.bash type=<|constrain|>json: {}"],
+        &["glued_recipient"],
+    ),
+    known(
+        "<|channel|>commentary to=tools.bash<|message|>{}<|call|>",
+        &["commentary to=tools.bash: {}"],
+        &[],
+        &["commentary to=functions.bash: {}"],
+        &["glued_recipient"],
+    ),
+    known(
+        " to=functions.bashcommentaryjson<|message|>{}<|call|>",
+        &["to=functions.bashcommentaryjson: {}"],
+        &[],
+        &["commentary to=functions.bash type=json: {}"],
+        &["glued_recipient"],
+    ),
+    known(
         "<|channel|>commentary bash<|message|>{}<|call|>",
         &["commentary: {}"],
         &["header_noise"],

@@ -41,7 +41,9 @@ class Tool(NamedTuple):
     """Responses: the namespace that the tool is a member of."""
     recipient: str
     """In harmony: ``functions.get_weather``."""
-    kind: Literal["function", "custom", "builtin", "apply_patch", "shell", "local_shell"]
+    kind: Literal[
+        "function", "custom", "builtin", "apply_patch", "shell", "local_shell", "tool_search"
+    ]
     """``custom`` takes free text, ``builtin`` is one that the model was trained with; the last
     three are those of Responses that the client runs."""
     offered: bool

@@ -84,18 +84,20 @@ impl Draft<'_> {
         self.fields.channel.is_some() || self.fields.recipient.is_some()
     }
 
-    /// `json` of `json{"a":1}`, or of `json` before a value or after the recipient.
+    /// `json` of `json{"a":1}` and of `json={"a":1}`, or of `json` before a value or after the recipient.
     pub(super) fn read_bare_type(&mut self, word: &Word, text: &str) -> bool {
         let (length, is_before_value) = self.end_of_name(text);
         let is_behind_recipient = self.fields.recipient.is_some();
         let may_follow = is_before_value || is_behind_recipient;
-        if self.fields.content_type.is_some() || !may_follow || !self.is_type(&text[..length]) {
+        let name = &text[..length];
+        let name = name.strip_suffix('=').filter(|_| is_before_value).unwrap_or(name);
+        if self.fields.content_type.is_some() || !may_follow || !self.is_type(name) {
             return false;
         }
-        if !is_behind_recipient {
+        if !is_behind_recipient || name.len() < length {
             self.report(RepairKind::BareWord, &word.tokens);
         }
-        self.settle(&CONTENT_TYPE, &text[..length], &word.tokens);
+        self.settle(&CONTENT_TYPE, name, &word.tokens);
         self.keep_rest(word, length);
         true
     }

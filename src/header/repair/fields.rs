@@ -8,6 +8,7 @@ use super::super::{CONSTRAIN, TO};
 use super::rules::{CHANNEL, CONTENT_TYPE, RECIPIENT};
 use super::spelling::{GluedChannel, is_content_type, is_nobody, value_at};
 use super::{Draft, HeaderEnd, is_channel};
+use crate::chat::CHANNELS;
 use crate::repair::RepairKind;
 
 /// Channels.
@@ -184,11 +185,17 @@ impl Draft<'_> {
             return name.to_owned();
         };
         self.report(RepairKind::GluedRecipient, &word.tokens);
-        let glued = &name[rest..];
+        let mut glued = &name[rest..];
+        if let Some(channel) = CHANNELS.into_iter().find(|channel| glued.starts_with(channel)) {
+            if self.fields.channel.is_none() {
+                self.settle(&CHANNEL, channel, &word.tokens);
+            }
+            glued = &glued[channel.len()..];
+        }
         if is_content_type(glued) {
             self.settle(&CONTENT_TYPE, glued, &word.tokens);
         } else if !glued.is_empty() && self.content.is_empty() {
-            self.keep_rest(word, offset + rest);
+            self.keep_rest(word, offset + name.len() - glued.len());
         }
         known.to_owned()
     }

@@ -90,6 +90,7 @@ const OF_BLOCK: &[&str] = &[
     "input",
     "caller",
     "tool_use_id",
+    "toolset_name",
     "content",
     "is_error",
     "source",
@@ -131,8 +132,8 @@ pub(super) fn list_others_of_blocks(
     Ok(())
 }
 
-/// The types of blocks that have a placeholder.
-const OMITTED: [&str; 3] = ["image", "container_upload", "browser_state"];
+/// The types of blocks that have a placeholder, or forms of their own.
+const OMITTED: [&str; 4] = ["image", "container_upload", "browser_state", "compaction"];
 
 /// The results of tools, then the texts as one message.
 fn read_user(content: &BodyField<'_, '_>, request: &mut Request<'_>) -> Result<()> {
@@ -148,6 +149,7 @@ fn read_user(content: &BodyField<'_, '_>, request: &mut Request<'_>) -> Result<(
         match block.required("type")?.text()? {
             "tool_result" => read_result(&block, request)?,
             kind if is_change(kind) => read_change(&field, request)?,
+            "compaction" if read_compaction(&field, request)? => texts = Texts::default(),
             kind if is_of_servers(kind) => {
                 request.list(&field, UnusedReason::TypeNotUsed(kind.to_owned()));
             }
@@ -178,9 +180,14 @@ fn read_assistant(content: &BodyField<'_, '_>, request: &mut Request<'_>) -> Res
             "thinking" => read_thinking(&block, "signature", request)?,
             "redacted_thinking" => read_thinking(&block, "data", request)?,
             "tool_use" => {
-                let tool = ToolId::new(block.required("name")?.text()?);
+                let name = block.required("name")?;
+                let tool = ToolId::within(block.text("toolset_name")?, name.text()?);
                 let input = read_arguments(&block, "input", true)?;
                 calls.push(HistoryCall::new(&field, block.text("id")?, tool, input));
+            }
+            "compaction" if read_compaction(&field, request)? => {
+                texts = Texts::default();
+                calls.clear();
             }
             kind if is_of_servers(kind) => {
                 request.list(&field, UnusedReason::TypeNotUsed(kind.to_owned()));
@@ -210,6 +217,17 @@ fn read_thinking(
         None => request.list(&field, UnusedReason::ForeignThought),
     }
     Ok(())
+}
+
+/// A summary takes the place of all messages before it; `false` if there is none, since compaction failed.
+fn read_compaction(field: &BodyField<'_, '_>, request: &mut Request<'_>) -> Result<bool> {
+    let block = field.object()?;
+    let Some(summary) = block.text("content")?.filter(|summary| !summary.is_empty()) else {
+        return Ok(false);
+    };
+    request.history.summary(summary.to_owned());
+    block.each("tool_changes", |change| read_change(change, request))?;
+    Ok(true)
 }
 
 fn read_result(block: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
@@ -279,9 +297,35 @@ fn read_block(block: &BodyObject<'_, '_>, rules: Unsupported) -> Result<TextPart
         "tool_reference" => Ok(block.required("tool_name")?.text()?.into()),
         "image" => rules.placeholder(block, "image"),
         "container_upload" => rules.placeholder(block, "file"),
-        "browser_state" => rules.placeholder(block, "browser state"),
+        "browser_state" => browser_state(block),
         other => Err(kind.unknown("type of a block", other, &[])),
     }
+}
+
+/// The tabs of a browser, and what a call changed.
+fn browser_state(block: &BodyObject<'_, '_>) -> Result<TextPart> {
+    let mut lines = Vec::new();
+    let text_of = |object: &BodyObject<'_, '_>, keys: &[&str]| -> Result<String> {
+        let texts: Result<Vec<_>> = keys.iter().map(|key| object.text(key)).collect();
+        let texts = texts?.into_iter().flatten().filter(|text| !text.is_empty());
+        Ok(texts.collect::<Vec<_>>().join(" "))
+    };
+    block.each("tabs", |tab| {
+        let tab = tab.object()?;
+        let mark = if tab.bool("active")?.unwrap_or(false) { " (active)" } else { "" };
+        lines.push(format!("Tab {}{mark}", text_of(&tab, &["tab_id", "title", "url"])?));
+        Ok(())
+    })?;
+    block.each("state_changes", |change| {
+        let change = change.object()?;
+        let keys = ["tab_id", "download_id", "url", "path", "error"];
+        let kind = change.required("type")?.text()?.replace('_', " ");
+        let size = change.get("size_bytes").map(|size| size.integer()).transpose()?;
+        let size = size.map_or(String::new(), |size| format!(" {size} bytes"));
+        lines.push(format!("{kind}: {}{size}", text_of(&change, &keys)?));
+        Ok(())
+    })?;
+    Ok(lines.join("\n").into())
 }
 
 /// A text document: its title, its context, and its text.

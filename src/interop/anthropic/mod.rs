@@ -3,6 +3,7 @@
 mod blocks;
 mod client_tools;
 mod tools;
+mod toolsets;
 mod write;
 
 use serde_json::{Value, json};

@@ -1,6 +1,7 @@
 //! Tools: those that the body declares, and those that are added or removed later.
 
 use super::client_tools::{self, SETTINGS};
+use super::toolsets;
 use crate::error::Result;
 use crate::interop::UnusedReason;
 use crate::interop::field::{BodyField, BodyObject};
@@ -21,7 +22,7 @@ pub(super) fn read_tool(
 fn declare(
     tool: &BodyField<'_, '_>,
     request: &mut Request<'_>,
-    is_deferred: impl FnOnce(&BodyObject<'_, '_>) -> Result<bool>,
+    is_deferred: impl Fn(&BodyObject<'_, '_>) -> Result<bool>,
 ) -> Result<()> {
     let object = tool.object()?;
     match object.text("type")? {
@@ -39,6 +40,9 @@ fn declare(
                     SETTINGS,
                     is_deferred,
                 );
+            }
+            if let Some(toolset) = toolsets::of_type(kind) {
+                return toolsets::declare(toolset, &object, request, is_deferred);
             }
             request.server_tool(kind, tool);
             Ok(())

@@ -49,6 +49,9 @@ impl Anthropic {
                 block.text("type", "tool_use").text("id", &call.id).text("name", &call.tool.name);
                 let none = || Json::from(Map::new());
                 block.value("input", &parse_arguments(text).unwrap_or_else(none));
+                if let Some(toolset) = &call.tool.namespace {
+                    block.text("toolset_name", toolset);
+                }
             }
         }
     }

@@ -175,8 +175,9 @@ impl<'r, 'o> Messages<'r, 'o> {
                     let part = part.object()?;
                     match part.text("type")? {
                         Some(key @ ("thinking" | "reasoning")) => {
-                            // Some clients put the thought in `text`, as in other parts.
-                            let thought = part.get(key).or_else(|| part.get("text"));
+                            // Some servers put the thought in `text`, as in other parts, or in a list of texts.
+                            let places = [key, "text", "summary"].into_iter();
+                            let thought = { places }.find_map(|key| part.get(key));
                             let thought = thought.map_or_else(|| part.required(key), Ok)?;
                             thoughts.add(&read_content(&thought, rules)?.joined());
                         }

@@ -174,7 +174,7 @@ pub(crate) fn read_tool(tool: &BodyField<'_, '_>, request: &mut Request<'_>) -> 
             request.list_beside(&object, "function");
         }
         "custom" => {
-            request.read_custom(&object.nested("custom")?, None)?;
+            request.read_custom(&object.nested("custom")?, None, None)?;
             request.list_beside(&object, "custom");
         }
         kind => request.server_tool(kind, tool),

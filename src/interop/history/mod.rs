@@ -6,7 +6,7 @@
 mod pairs;
 mod write;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use self::pairs::Pairs;
 use self::write::{continued_call, write};
@@ -35,6 +35,8 @@ pub(super) struct History {
     strict: bool,
     /// The results that answer no call.
     stray: Vec<Unused>,
+    /// The calls with an id: their tool, and whether they are asynchronous.
+    by_id: HashMap<String, (ToolId, bool)>,
 }
 
 /// An item, and the number of its message among those of the history and the body.
@@ -55,7 +57,7 @@ enum HistoryItem {
     /// The assistant's text on a channel: a thought, a preamble or an answer.
     Said(&'static str, Texts),
     Call(HistoryCall),
-    /// A result that answers no call, and the tool that it names.
+    /// A result apart from its call, and its tool.
     Stray(ToolId, Texts),
     /// Deferred tools that are declared here.
     Added(Vec<ToolId>),
@@ -70,11 +72,13 @@ pub(super) struct HistoryCall {
     path: Path,
     /// Its id, which its result names, if it has one.
     id: Option<String>,
-    tool: ToolId,
+    pub(super) tool: ToolId,
     pub(super) kind: ToolKind,
     pub(super) arguments: String,
     /// Whether the body marks the call as cut off.
     pub(super) is_cut: bool,
+    /// Whether the conversation continues without its result. Each of its results is a message where it arrives.
+    pub(super) is_async: bool,
     /// The result, and the number of its message.
     result: Option<(Texts, Option<usize>)>,
 }
@@ -88,7 +92,8 @@ impl HistoryCall {
         arguments: String,
     ) -> Self {
         let (path, id) = (field.path(), id.map(str::to_owned));
-        Self { path, id, tool, kind: ToolKind::Function, arguments, is_cut: false, result: None }
+        let (kind, is_cut, is_async) = (ToolKind::Function, false, false);
+        Self { path, id, tool, kind, arguments, is_cut, is_async, result: None }
     }
 
     fn is_answered(&self) -> bool {
@@ -132,6 +137,21 @@ impl History {
     /// A user's message; even an empty one is a turn.
     pub(super) fn user(&mut self, texts: impl Into<Texts>, name: Option<String>) {
         self.push(HistoryItem::User { texts: texts.into(), name });
+    }
+
+    /// A summary of all messages so far, which takes their place as a user's message. The instructions at the beginning
+    /// stay, and the tools that are offered.
+    pub(super) fn summary(&mut self, text: String) {
+        let is_lead = |entry: &Entry| matches!(entry.item, HistoryItem::Instructions(_));
+        let lead = self.entries.iter().take_while(|entry| is_lead(entry)).count();
+        let mut index = 0;
+        self.entries.retain(|entry| {
+            index += 1;
+            index <= lead || matches!(entry.item, HistoryItem::Added(_) | HistoryItem::Removed(_))
+        });
+        (self.pairs, self.by_id) = (Pairs::default(), HashMap::new());
+        self.stray.clear();
+        self.user(text, None);
     }
 
     /// A thought of the assistant; an empty one is left out.
@@ -193,7 +213,12 @@ impl History {
     }
 
     pub(super) fn call(&mut self, call: HistoryCall) {
-        self.pairs.call(self.entries.len(), call.id.as_ref(), &call.tool);
+        if let Some(id) = &call.id {
+            self.by_id.insert(id.clone(), (call.tool.clone(), call.is_async));
+        }
+        if !call.is_async {
+            self.pairs.call(self.entries.len(), call.id.as_ref(), &call.tool);
+        }
         self.push(HistoryItem::Call(call));
     }
 
@@ -210,6 +235,11 @@ impl History {
         let (tool, name) = tool.unzip();
         let given = result.get(id).or(name).unwrap_or(result.field());
         let id = result.text(id)?;
+        let called = id.and_then(|id| self.by_id.get(id)).cloned();
+        if let Some((tool, true)) = called {
+            self.push(HistoryItem::Stray(tool, texts));
+            return Ok(());
+        }
         let answered = self.pairs.answered(id, tool.as_ref());
         let answered = answered.and_then(|index| self.entries.get_mut(index));
         if let Some(Entry { item: HistoryItem::Call(call), .. }) = answered {
@@ -218,6 +248,7 @@ impl History {
         }
         if !self.strict {
             self.stray.push(given.unused(UnusedReason::StrayResult));
+            let tool = called.map(|(tool, _)| tool).or(tool);
             self.push(HistoryItem::Stray(tool.unwrap_or_else(|| ToolId::new(UNKNOWN)), texts));
             return Ok(());
         }
@@ -333,7 +364,9 @@ impl History {
     /// Refuses a call without a result that is not the last item.
     pub(super) fn check_all_answered(&self) -> Result<()> {
         let unanswered = |entry: &Entry| match &entry.item {
-            HistoryItem::Call(call) if !call.is_answered() => Some(call.path.clone()),
+            HistoryItem::Call(call) if !call.is_answered() && !call.is_async => {
+                Some(call.path.clone())
+            }
             _ => None,
         };
         let end = self.entries.iter().rposition(|entry| unanswered(entry).is_none()).unwrap_or(0);

@@ -53,6 +53,8 @@ const FIELDS: &[&str] = &[
     "format",
     "options",
     "stream",
+    "truncate",
+    "shift",
     "keep_alive",
     "logprobs",
     "top_logprobs",
@@ -115,6 +117,11 @@ fn collect(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
     }
     request.sampling.logprobs = read_logprobs(body)?;
     request.answer.stream = body.bool("stream")?.unwrap_or(true);
+    request.may_truncate = body.bool("truncate")?.unwrap_or(true);
+    if let Some(shift) = body.get("shift") {
+        shift.bool()?;
+        request.list(&shift, UnusedReason::LeftToEngine);
+    }
     Ok(())
 }
 

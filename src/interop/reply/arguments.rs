@@ -2,6 +2,9 @@
 
 use serde_json::{Value, json};
 
+use super::fits::{fits, only_member};
+use super::mend;
+use super::route::RouteRules;
 use crate::chat::PYTHON;
 use crate::interop::body::parse_arguments;
 use crate::interop::client_calls::is_callable;
@@ -40,12 +43,13 @@ impl HeldCall {
 
     /// Whether the arguments show that they are not complete.
     pub(super) fn is_half(&self) -> bool {
-        is_half(&self.tool, &self.arguments) && object_in_array(&self.arguments).is_none()
+        is_half(&self.tool, &self.arguments) && mend::values(&self.arguments).is_none()
     }
 
-    /// The call's meaning, if it is complete; `tools` are those of the turn.
-    pub(super) fn meaning(self, tools: &ToolNames) -> Meaning {
+    /// The call's meaning, if it is complete.
+    pub(super) fn meaning(self, rules: &RouteRules) -> Meaning {
         let Self { tool, mut arguments, .. } = self;
+        let schema = rules.schema(&tool);
         if takes_code(&tool) {
             return Meaning::Call(tool, json!({"code": arguments}).to_string());
         }
@@ -53,17 +57,40 @@ impl HeldCall {
             NO_ARGUMENTS.clone_into(&mut arguments);
         }
         if is_callable(&tool, &arguments) {
-            return match parallel_calls(&tool, &arguments, tools) {
+            return match parallel_calls(&tool, &arguments, rules.tools()) {
                 Some(calls) => Meaning::Repaired(calls),
                 None => Meaning::Call(tool, arguments),
             };
         }
-        let object = object_in_array(&arguments).map(str::to_owned);
-        let object = object.or_else(|| object_of_text(&tool, &arguments));
-        match object.filter(|object| is_callable(&tool, object)) {
-            Some(object) => Meaning::Repaired(vec![(tool, object)]),
+        let meant = mend::values(&arguments).and_then(|values| objects(values, schema));
+        let meant = meant.or_else(|| Some(vec![object_of_text(schema?, &arguments)?]));
+        match meant.filter(|objects| objects.iter().all(|object| is_callable(&tool, object))) {
+            Some(objects) => Meaning::Repaired(
+                objects.into_iter().map(|object| (tool.clone(), object)).collect(),
+            ),
             None => Meaning::Text(arguments),
         }
+    }
+}
+
+/// The objects that were meant by values: these objects themselves; of an array the value of the only required member,
+/// or its only item, if just one of both satisfies the schema. So do several objects, which are several calls.
+fn objects(values: Vec<String>, schema: Option<&Value>) -> Option<Vec<String>> {
+    let satisfies = |object: &String| {
+        let value = serde_json::from_str(object).unwrap_or_default();
+        schema.is_none_or(|schema| fits(&value, schema) == Some(true))
+    };
+    if values.iter().all(|value| is_object(value)) {
+        return (values.len() == 1 || values.iter().all(satisfies)).then_some(values);
+    }
+    let [array] = &values[..] else { return None };
+    let inner = array.strip_prefix('[')?.strip_suffix(']')?.trim();
+    let item = Some(inner.to_owned()).filter(|item| is_object(item));
+    let member = schema.and_then(only_member);
+    let member = member.map(|(name, _)| format!("{{{}:{array}}}", json!(name)));
+    match (member.filter(satisfies), item.filter(satisfies)) {
+        (Some(object), None) | (None, Some(object)) => Some(vec![object]),
+        _ => None,
     }
 }
 
@@ -77,18 +104,14 @@ pub(super) fn takes_code(tool: &Tool) -> bool {
     tool.kind == ToolKind::Builtin && tool.recipient == PYTHON
 }
 
-/// `{"a":1}` of `[{"a":1}]`.
-fn object_in_array(arguments: &str) -> Option<&str> {
-    let inner = arguments.trim().strip_prefix('[')?.strip_suffix(']')?.trim();
-    is_object(inner).then_some(inner)
-}
-
-/// The object whose only required member is the text. Text that looks like broken JSON, or like no arguments, is not
-/// taken.
-fn object_of_text(tool: &Tool, arguments: &str) -> Option<String> {
-    let member = tool.only_text.as_ref()?;
+/// The object of the only required member, if that can be any string, and is the text. Text that looks like broken
+/// JSON, or like no arguments, is not taken.
+fn object_of_text(schema: &Value, arguments: &str) -> Option<String> {
+    let (member, rule) = only_member(schema)?;
+    let is_any = ["enum", "const", "pattern", "format"].iter().all(|key| rule.get(key).is_none());
     let begun = arguments.trim_start();
-    if begun.starts_with(['{', '[']) || begun.starts_with("```") {
+    let is_text = rule.get("type").and_then(Value::as_str) == Some("string") && is_any;
+    if !is_text || begun.starts_with(['{', '[']) || begun.starts_with("```") {
         return None;
     }
     let text = match serde_json::from_str(arguments) {
@@ -96,7 +119,8 @@ fn object_of_text(tool: &Tool, arguments: &str) -> Option<String> {
         Ok(Value::Null | Value::Bool(_)) => return None,
         _ => arguments.to_owned(),
     };
-    Some(json!({member: text}).to_string())
+    let object = json!({member: text});
+    (fits(&object, schema) == Some(true)).then(|| object.to_string())
 }
 
 /// The calls that were written as one call of `multi_tool_use.parallel`, if the client runs all of these tools.

@@ -14,8 +14,10 @@
 mod arguments;
 mod checkpoint;
 mod feed;
+mod fits;
 mod ids;
 mod input;
+mod mend;
 mod options;
 mod route;
 mod saved;

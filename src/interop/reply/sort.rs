@@ -351,7 +351,7 @@ impl Sorter {
     fn place(&mut self, held: HeldCall, how: SegmentState, sink: &mut Sink<'_>) {
         let mut report = held.report.clone();
         let meaning = if how == SegmentState::Whole {
-            held.meaning(self.rules.tools())
+            held.meaning(&self.rules)
         } else {
             Meaning::Text(held.arguments)
         };

@@ -10,6 +10,7 @@ use crate::interop::history::HistoryCall;
 use crate::interop::names::ToolId;
 use crate::interop::parts::read_content;
 use crate::interop::request::Request;
+use crate::interop::tools::read_arguments;
 use crate::interop::{ToolKind, Unsupported};
 use crate::json::{At, Value};
 use crate::options::Choice as _;
@@ -26,6 +27,37 @@ pub(super) fn is_client_call(kind: &str) -> bool {
     tool_of(kind).is_some()
 }
 
+/// Whether an item belongs to a search that `OpenAI`'s servers ran.
+pub(super) fn is_of_servers(item: &BodyObject<'_, '_>) -> bool {
+    let is_search = item
+        .text("type")
+        .is_ok_and(|kind| kind.is_some_and(|kind| kind.starts_with("tool_search")));
+    let execution = item.get("execution");
+    let execution = execution.as_ref().and_then(|execution| execution.at().as_str());
+    is_search && (execution == Some("server") || item.get("call_id").is_none())
+}
+
+/// Whether a call of an MCP server's tool has a result.
+pub(super) fn is_done(call: &BodyObject<'_, '_>) -> bool {
+    call.get("output").is_some() || call.get("error").is_some()
+}
+
+/// A call of an MCP server's tool that another server ran, and its result.
+pub(super) fn read_mcp_call(item: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
+    let tool = ToolId::within(item.text("server_label")?, item.required("name")?.text()?);
+    let arguments = read_arguments(item, "arguments", false)?;
+    let text = match (item.text("output")?, item.get("error")) {
+        (Some(output), _) => output.to_owned(),
+        (None, Some(error)) => {
+            let message = error.at().as_str().or_else(|| error.at().get("message")?.as_str());
+            format!("Error: {}", message.map_or_else(|| error.at().to_json(), str::to_owned))
+        }
+        (None, None) => String::new(),
+    };
+    request.history.call(HistoryCall::new(&item.field(), item.text("id")?, tool, arguments));
+    request.history.result(item, "id", None, text)
+}
+
 /// Whether the assistant was cut off in an item.
 pub(super) fn is_unfinished(item: At<'_>) -> bool {
     matches!(item.get("status").and_then(At::as_str), Some("incomplete" | "in_progress"))
@@ -35,6 +67,11 @@ pub(super) fn is_unfinished(item: At<'_>) -> bool {
 pub(super) fn read_call(item: &BodyObject<'_, '_>, kind: &str) -> Result<HistoryCall> {
     let tool = tool_of(kind).unwrap_or(ToolKind::Function);
     let [field, _] = tool.call_fields().unwrap_or_default();
+    let id = ToolId::new(tool.word().unwrap_or_default());
+    if tool == ToolKind::ToolSearch {
+        let arguments = read_arguments(item, field, false)?;
+        return made(item, id, tool, arguments);
+    }
     let called = item.required(field)?;
     let is_written = |(key, value): &(&str, At<'_>)| {
         let is_type = tool == ToolKind::LocalShell && *key == "type";
@@ -43,10 +80,18 @@ pub(super) fn read_call(item: &BodyObject<'_, '_>, kind: &str) -> Result<History
     let members = called.object()?.members().iter().filter(is_written);
     let arguments: Map<_, _> =
         members.map(|(key, value)| (key.to_owned(), value.to_tree())).collect();
-    let id = ToolId::new(tool.word().unwrap_or_default());
-    let arguments = Tree::from(arguments).to_string();
+    made(item, id, tool, Tree::from(arguments).to_string())
+}
+
+/// A call of this tool, as the item has its id and status.
+pub(super) fn made(
+    item: &BodyObject<'_, '_>,
+    id: ToolId,
+    kind: ToolKind,
+    arguments: String,
+) -> Result<HistoryCall> {
     let mut call = HistoryCall::new(&item.field(), item.text("call_id")?, id, arguments);
-    (call.kind, call.is_cut) = (tool, is_unfinished(item.field().at()));
+    (call.kind, call.is_cut) = (kind, is_unfinished(item.field().at()));
     Ok(call)
 }
 

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use super::client_items::{self, is_client_call, is_unfinished};
-use super::tools::read_tools;
+use super::client_items::{self, is_client_call, is_of_servers, is_unfinished, made};
+use super::tools::{Loading, Tools};
 use crate::brief::Brief;
 use crate::chat::{COMMENTARY, FINAL};
 use crate::error::Result;
@@ -14,7 +14,7 @@ use crate::interop::names::ToolId;
 use crate::interop::parts::read_content;
 use crate::interop::request::Request;
 use crate::interop::texts::Texts;
-use crate::interop::thought_blob::read_thought;
+use crate::interop::thought_blob::{read_compaction, read_thought};
 use crate::interop::tools::{custom_arguments, read_arguments};
 use crate::interop::{Json, ToolKind, Unsupported, UnusedReason};
 use crate::json::{Array, At};
@@ -44,6 +44,10 @@ const OF_ITEM: &[&str] = &[
     "action",
     "environment",
     "max_output_length",
+    "async",
+    "execution",
+    "server_label",
+    "error",
 ];
 
 /// The type of a reference to an item.
@@ -87,15 +91,34 @@ impl<'r, 'o, 'h> Items<'r, 'o, 'h> {
         if let Some(input) = input.as_ref().filter(|_| text.is_none()) {
             all.extend(input.items_or("a string or a list of items")?);
         }
-        let found: Vec<_> = all.iter().map(|item| reader.find(item)).collect();
-        let read = all.iter().zip(&found);
+        let paths: Vec<_> = all.iter().map(BodyField::path).collect();
+        let lists: Vec<_> = all.iter().map(compacted).collect();
+        let lists = paths
+            .iter()
+            .zip(&lists)
+            .map(|(path, list)| list.as_ref().map(|list| BodyField::root(path, list)).transpose());
+        let lists = lists.collect::<Result<Vec<_>>>()?;
+        // Each item, or those that a compaction has, with its number.
+        let mut items: Vec<(usize, BodyField<'_, '_>)> = Vec::with_capacity(all.len());
+        for (number, (item, list)) in all.iter().zip(&lists).enumerate() {
+            match list {
+                Some(list) => items.extend(list.items()?.map(|item| (number, item))),
+                None => items.push((number, *item)),
+            }
+        }
+        let found: Vec<_> = items.iter().map(|(_, item)| reader.find(item)).collect();
+        let read = items.iter().zip(&found);
         let read: Vec<_> =
-            read.map(|(item, found)| found.as_ref().map_or(item.at(), Json::at)).collect();
+            read.map(|((_, item), found)| found.as_ref().map_or(item.at(), Json::at)).collect();
         let newest = read.iter().rposition(|item| is_of_user(*item));
-        let newest = newest.filter(|&index| index >= reader.request.history_len);
-        let places = all.iter().zip(&found).zip(calls_follow(&read)).enumerate();
-        for (index, ((item, found), call_follows)) in places {
-            reader.request.history.next_message();
+        let newest = newest.filter(|&index| items[index].0 >= reader.request.history_len);
+        let places = items.iter().zip(&found).zip(calls_follow(&read)).enumerate();
+        let mut numbers = 0..all.len();
+        for (index, (((number, item), found), call_follows)) in places {
+            while numbers.start <= *number {
+                numbers.next();
+                reader.request.history.next_message();
+            }
             reader.request.unsupported = options.unsupported_in(newest == Some(index));
             if item_type(item.at()) == Some(REFERENCE) {
                 reader.reference(&item.object()?, found.as_ref(), call_follows)?;
@@ -125,7 +148,8 @@ impl<'r, 'o, 'h> Items<'r, 'o, 'h> {
             Some("message") => self.message(&item, call_follows)?,
             Some("reasoning") => self.reasoning(&item)?,
             Some(kind @ ("function_call" | "custom_tool_call")) => {
-                let call = read_call(&item, kind == "custom_tool_call")?;
+                let mut call = read_call(&item, kind == "custom_tool_call")?;
+                call.is_async |= self.request.tools.asynchronous.contains(&call.tool);
                 self.request.history.call(call);
             }
             Some("function_call_output" | "custom_tool_call_output") => {
@@ -138,19 +162,33 @@ impl<'r, 'o, 'h> Items<'r, 'o, 'h> {
                 let tool = tool.zip(item.get("name"));
                 self.request.history.result(&item, "call_id", tool, text)?;
             }
-            Some(kind) if is_client_call(kind) => {
+            Some(kind) if is_client_call(kind) && !is_of_servers(&item) => {
                 let call = client_items::read_call(&item, kind)?;
                 self.request.history.call(call);
+            }
+            Some("tool_search_output") if !is_of_servers(&item) => {
+                item.required("tools")?;
+                let Tools { found, mut text, .. } =
+                    Tools::read(&item, Loading::Found, self.request)?;
+                if found.is_empty() {
+                    "No tool was found.".clone_into(&mut text);
+                }
+                self.request.history.result(&item, "call_id", None, text)?;
+                self.request.history.added(found);
             }
             Some(kind) if kind.strip_suffix("_output").is_some_and(is_client_call) => {
                 client_items::read_output(&item, kind, self.request)?;
             }
             Some("additional_tools" | "tool_search_output") => {
                 item.required("tools")?;
-                read_tools(&item, self.request)?;
+                Tools::read(&item, Loading::Now, self.request)?;
             }
             Some("configuration_update") => read_update(&item, self.request)?,
-            Some(kind) if OF_SERVERS.contains(&kind) => {
+            Some("mcp_call") if client_items::is_done(&item) => {
+                client_items::read_mcp_call(&item, self.request)?;
+            }
+            // Another server's own items have names with a colon.
+            Some(kind) if OF_SERVERS.contains(&kind) || kind.contains(':') => {
                 self.request.list(field, UnusedReason::TypeNotUsed(kind.to_owned()));
                 return Ok(());
             }
@@ -240,6 +278,12 @@ impl<'r, 'o, 'h> Items<'r, 'o, 'h> {
     }
 }
 
+/// The items that a compaction of this library's gateway has.
+fn compacted(item: &BodyField<'_, '_>) -> Option<Json> {
+    let is_compaction = item_type(item.at()) == Some("compaction");
+    read_compaction(text_of(item.at(), "encrypted_content").filter(|_| is_compaction)?)
+}
+
 /// The type of an item; messages may leave it out, and so may references.
 fn item_type(item: At<'_>) -> Option<&str> {
     match item.get("type").filter(|kind| !At::is_null(*kind)) {
@@ -286,8 +330,8 @@ fn read_call(item: &BodyObject<'_, '_>, is_custom: bool) -> Result<HistoryCall> 
     } else {
         (ToolKind::Function, read_arguments(item, "arguments", false)?)
     };
-    let mut call = HistoryCall::new(&item.field(), item.text("call_id")?, tool, arguments);
-    (call.kind, call.is_cut) = (kind, is_unfinished(item.field().at()));
+    let mut call = made(item, tool, kind, arguments)?;
+    call.is_async = item.bool("async")?.unwrap_or(false);
     Ok(call)
 }
 

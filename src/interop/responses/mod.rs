@@ -6,7 +6,7 @@ mod tools;
 mod write;
 
 use self::items::{Items, read_text_settings};
-use self::tools::{read_chosen, read_tools};
+use self::tools::{Loading, Tools, read_chosen};
 use super::answer::{Framing, Prefixes};
 use super::chat_completions::{error_body, only_some_models};
 use super::choice::Choice;
@@ -82,6 +82,8 @@ const FIELDS: &[&str] = &[
     "stream_options",
     "include",
     "previous_response_id",
+    "prompt_cache_options",
+    "generate",
     "top_logprobs",
 ];
 
@@ -141,7 +143,7 @@ fn collect(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
     let previous = read_previous(body, request)?;
     let has_history = request.history_len > 0 || previous.is_some();
     request.history.instructions(body.text("instructions")?.unwrap_or_default().to_owned());
-    read_tools(body, request)?;
+    Tools::read(body, Loading::of_body(body), request)?;
     read_settings(body, request)?;
     // One of these has the messages, even if the server did not return them.
     let sources = ["input", "previous_response_id", "conversation", "prompt"];
@@ -187,6 +189,14 @@ fn read_settings(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result
     read_sampling(body, &mut request.sampling)?;
     read_penalties(body, &mut request.sampling)?;
     request.sampling.max_tokens = read_max_tokens(body, "max_output_tokens")?;
+    let mut samples = body.bool("generate")?.unwrap_or(true);
+    if let Some(cache) = body.object("prompt_cache_options")? {
+        samples &= !cache.bool("prewarm")?.unwrap_or(false);
+        request.list_others(&cache, &["prewarm"]);
+    }
+    if !samples {
+        request.sampling.max_tokens = Some(0);
+    }
     Ok(())
 }
 

@@ -2,32 +2,136 @@
 
 use crate::error::Result;
 use crate::interop::choice::Chosen;
-use crate::interop::field::BodyObject;
+use crate::interop::field::{BodyField, BodyObject};
 use crate::interop::names::ToolId;
 use crate::interop::request::Request;
 use crate::interop::{BuiltinTool, ToolKind, UnusedReason};
+use crate::json::At;
 
-/// Reads the `tools` of a body, or of an item: functions, free-form tools, namespaces of such tools, and tools that
-/// servers run.
-pub(super) fn read_tools(object: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
-    object.each("tools", |tool| {
-        let object = tool.object()?;
-        match object.required("type")?.text_unless_null()?.unwrap_or("function") {
-            "namespace" => read_namespace(&object, request),
-            kind if is_own(kind) => read_own(kind, &object, None, request),
-            kind => {
-                match ToolKind::of_client(kind).filter(|_| !is_hosted(&object)) {
-                    Some(kind) => request.declare_client(kind, &object),
-                    None => request.server_tool(kind, tool),
-                }
-                Ok(())
-            }
-        }
-    })
+/// When the functions and free-form tools of a list are declared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Loading {
+    /// With the others: nothing could load them later.
+    Now,
+    /// As each says by `defer_loading`.
+    AsEachSays,
+    /// After the search that found them.
+    Found,
 }
 
-/// Whether a shell is one that `OpenAI`'s servers run: a container.
-fn is_hosted(tool: &BodyObject<'_, '_>) -> bool {
+impl Loading {
+    /// That of a body's tools: only a search by the client can load some later.
+    pub(super) fn of_body(body: &BodyObject<'_, '_>) -> Self {
+        let tools = body.get("tools").and_then(|tools| tools.at().as_array());
+        let is_search = |tool: At<'_>| {
+            let word = |key| tool.get(key).and_then(At::as_str);
+            (word("type"), word("execution")) == (Some("tool_search"), Some("client"))
+        };
+        let searches = tools.is_some_and(|tools| tools.iter().any(is_search));
+        if searches { Self::AsEachSays } else { Self::Now }
+    }
+}
+
+/// Reads the `tools` of a body, or of an item: functions, free-form tools, namespaces of such tools, and tools that
+/// servers run. What a search found is in `found` and, as the model reads it, in `text`.
+pub(super) struct Tools<'r, 'o> {
+    request: &'r mut Request<'o>,
+    loading: Loading,
+    pub(super) found: Vec<ToolId>,
+    pub(super) text: String,
+}
+
+impl<'r, 'o> Tools<'r, 'o> {
+    pub(super) fn read(
+        object: &BodyObject<'_, '_>,
+        loading: Loading,
+        request: &'r mut Request<'o>,
+    ) -> Result<Self> {
+        let mut tools = Self { request, loading, found: Vec::new(), text: String::new() };
+        object.each("tools", |tool| tools.tool(tool))?;
+        Ok(tools)
+    }
+
+    fn tool(&mut self, field: &BodyField<'_, '_>) -> Result<()> {
+        let tool = field.object()?;
+        match tool.required("type")?.text_unless_null()?.unwrap_or("function") {
+            "namespace" => self.namespace(&tool),
+            kind if is_own(kind) => self.own(kind, &tool, None),
+            kind => match ToolKind::of_client(kind).filter(|kind| !is_hosted(*kind, &tool)) {
+                Some(kind) => self.request.declare_client(kind, &tool),
+                None => {
+                    self.request.server_tool(kind, field);
+                    Ok(())
+                }
+            },
+        }
+    }
+
+    /// The members of a namespace are tools like any other, under both names.
+    fn namespace(&mut self, namespace: &BodyObject<'_, '_>) -> Result<()> {
+        let field = namespace.required("name")?;
+        let name = field.text()?;
+        if name.is_empty() {
+            return Err(field.invalid("a namespace needs a name"));
+        }
+        if let Some(description) = namespace.text("description")?.filter(|text| !text.is_empty()) {
+            let line = format!("{name}: {description}");
+            match self.loading {
+                Loading::Found => self.line(&line),
+                _ => self.request.tools.namespaces.push(line),
+            }
+        }
+        for tool in namespace.required("tools")?.items()? {
+            let object = tool.object()?;
+            match object.text("type")?.unwrap_or("function") {
+                kind if is_own(kind) => self.own(kind, &object, Some(name))?,
+                kind => self.request.list(&tool, UnusedReason::ToolNotRun(kind.to_owned())),
+            }
+        }
+        self.request.list_others(namespace, &["type", "name", "description", "tools"]);
+        Ok(())
+    }
+
+    fn own(
+        &mut self,
+        kind: &str,
+        tool: &BodyObject<'_, '_>,
+        namespace: Option<&str>,
+    ) -> Result<()> {
+        self.request.list_beside(tool, kind);
+        let tool = tool.object_or_self(kind)?;
+        let is_deferred = match self.loading {
+            Loading::Now => None,
+            Loading::AsEachSays => Some(tool.bool("defer_loading")?.unwrap_or(false)),
+            Loading::Found => {
+                let name = tool.text("name")?.unwrap_or_default();
+                self.line(&[namespace.unwrap_or_default(), name].join(".").trim_start_matches('.'));
+                self.found.push(ToolId::within(namespace, name));
+                if self.found.last().is_some_and(|id| self.request.tools.has(id)) {
+                    return Ok(());
+                }
+                Some(true)
+            }
+        };
+        if kind == "custom" {
+            self.request.read_custom(&tool, namespace, is_deferred)
+        } else {
+            self.request.read_function(&tool, "parameters", namespace, is_deferred)
+        }
+    }
+
+    fn line(&mut self, line: &str) {
+        self.text.push_str(if self.text.is_empty() { "" } else { "\n" });
+        self.text.push_str(line);
+    }
+}
+
+/// Whether `OpenAI`'s servers run a tool: a shell in a container, a search of tools that is not the client's.
+fn is_hosted(kind: ToolKind, tool: &BodyObject<'_, '_>) -> bool {
+    if kind == ToolKind::ToolSearch {
+        return tool.get("execution").and_then(|execution| execution.at().as_str())
+            != Some("client");
+    }
     let environment = tool.get("environment");
     let kind = environment.and_then(|environment| environment.at().get("type")?.as_str());
     kind.is_some_and(|kind| kind != "local")
@@ -36,42 +140,6 @@ fn is_hosted(tool: &BodyObject<'_, '_>) -> bool {
 /// Whether a tool of this type is the client's.
 fn is_own(kind: &str) -> bool {
     matches!(kind, "function" | "custom")
-}
-
-fn read_own(
-    kind: &str,
-    tool: &BodyObject<'_, '_>,
-    namespace: Option<&str>,
-    request: &mut Request<'_>,
-) -> Result<()> {
-    request.list_beside(tool, kind);
-    let tool = tool.object_or_self(kind)?;
-    if kind == "custom" {
-        request.read_custom(&tool, namespace)
-    } else {
-        request.read_function(&tool, "parameters", namespace, None)
-    }
-}
-
-/// The members of a namespace are tools like any other, under both names.
-fn read_namespace(namespace: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
-    let field = namespace.required("name")?;
-    let name = field.text()?;
-    if name.is_empty() {
-        return Err(field.invalid("a namespace needs a name"));
-    }
-    if let Some(description) = namespace.text("description")?.filter(|text| !text.is_empty()) {
-        request.tools.namespaces.push(format!("{name}: {description}"));
-    }
-    for tool in namespace.required("tools")?.items()? {
-        let object = tool.object()?;
-        match object.text("type")?.unwrap_or("function") {
-            kind if is_own(kind) => read_own(kind, &object, Some(name), request)?,
-            kind => request.list(&tool, UnusedReason::ToolNotRun(kind.to_owned())),
-        }
-    }
-    request.list_others(namespace, &["type", "name", "description", "tools"]);
-    Ok(())
 }
 
 /// The tool that a choice names: the client's by its name, one that servers run by its type.

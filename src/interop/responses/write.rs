@@ -7,7 +7,7 @@ use crate::interop::answer::{
     Usage, Writer, write_object,
 };
 use crate::interop::thought_blob::write_thought;
-use crate::interop::{FinishReason, Turn};
+use crate::interop::{FinishReason, ToolKind, Turn};
 
 /// Writes responses. An item has the index of its segment.
 #[derive(Debug)]
@@ -110,6 +110,9 @@ impl Responses {
                 {
                     item.text("type", kind).text("id", id).text("call_id", &call.id);
                     item.text("status", status).value(field, &called);
+                    if call.tool.kind == ToolKind::ToolSearch {
+                        item.text("execution", "client");
+                    }
                     return;
                 }
                 item.text(
@@ -318,13 +321,38 @@ fn fixed_fields(head: &Head, turn: &Turn) -> Map<String, Value> {
     for (name, value) in &turn.answer.repeated {
         // A client sends null to leave a field at its default.
         if !value.is_null() {
-            let value = match value {
-                // A request may name a conversation by its id only.
-                Value::String(id) if name == "conversation" => json!({"id": id}),
-                value => value.clone(),
-            };
-            fixed.insert(name.clone(), value);
+            fixed.insert(name.clone(), completed(name, value.clone()));
         }
     }
     fixed
+}
+
+/// The value of a field with the members that requests may leave out.
+fn completed(field: &str, mut value: Value) -> Value {
+    let complete = |value: &mut Value, kind: Option<&str>, defaults: &[(&str, Value)]| {
+        let Some(members) = value.as_object_mut() else { return };
+        if kind.is_none_or(|kind| members.get("type").is_some_and(|given| given == kind)) {
+            for (name, default) in defaults {
+                members.entry(*name).or_insert_with(|| default.clone());
+            }
+        }
+    };
+    let null = Value::Null;
+    match field {
+        // A request may name a conversation by its id only.
+        "conversation" if value.is_string() => return json!({"id": value}),
+        "reasoning" => complete(&mut value, None, &[("effort", null.clone()), ("summary", null)]),
+        "text" => {
+            complete(&mut value, None, &[("format", json!({"type": "text"}))]);
+            let defaults = [("description", null), ("strict", false.into())];
+            complete(&mut value["format"], Some("json_schema"), &defaults);
+        }
+        "tools" => {
+            let defaults = ["description", "parameters", "strict"].map(|name| (name, Value::Null));
+            let tools = value.as_array_mut().into_iter().flatten();
+            tools.for_each(|tool| complete(tool, Some("function"), &defaults));
+        }
+        _ => {}
+    }
+    value
 }
