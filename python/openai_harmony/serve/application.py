@@ -112,6 +112,7 @@ def _routes(gateway: Gateway, store: Store | None) -> list[Route]:
         post("/api/generate", ends.ollama_generate),
         *RenderEndpoints(gateway).routes(),
         post("/v1/responses/input_tokens", stored.input_tokens),
+        post("/v1/responses/compact", stored.compact),
         get("/v1/responses/{identity}", stored.retrieve),
         Route("/v1/responses/{identity}", stored.delete, methods=["DELETE"]),
         get("/v1/responses/{identity}/input_items", stored.input_items),

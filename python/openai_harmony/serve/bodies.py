@@ -45,6 +45,7 @@ _FIELDS = {
     "/v1/chat/completions": "messages",
     "/v1/responses": "input",
     "/v1/responses/input_tokens": "input",
+    "/v1/responses/compact": "input",
     "/v1/messages": "messages",
     "/v1/messages/count_tokens": "messages",
     "/v1/completions": "prompt",

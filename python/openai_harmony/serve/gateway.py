@@ -77,6 +77,8 @@ class Call:
     """Answers a body that needs no engine."""
     refer: Callable[[Body], Awaitable[dict[str, Any]]] | None = None
     """Looks up what the body refers to."""
+    instead: Callable[[Turn, Body, dict[str, Any]], Awaitable[Response] | None] = lambda *_: None
+    """Answers a turn that needs no engine, with what :attr:`refer` has found."""
     shape: Shape | None = None
     """Changes each chunk, and the response."""
     keep: Callable[[Turn, Body], Keep | None] = lambda *_: None
@@ -220,6 +222,8 @@ class Gateway:
             prepare = partial(self._prepare, call, body, found, record, is_large)
             prepared = await _worked(is_large, prepare)
         record.prompt, record.stream = prepared.prompt, prepared.turn.stream
+        if (answered := call.instead(prepared.turn, body, found)) is not None:
+            return await answered
         if (error := prepared.too_long) is not None:
             if call.api != "responses" or not record.stream:
                 raise error

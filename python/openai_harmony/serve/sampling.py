@@ -67,7 +67,17 @@ def requests(
 
 def sample(engine: Engine, request: SampleRequest) -> AsyncGenerator[Sampled, None]:
     """Samples; nothing comes after a stop token or the limit."""
+    if request.max_tokens == 0:
+        return prewarmed(engine, request)
     return engine.sample(request) if getattr(engine, "holds", False) else held(engine, request)
+
+
+async def prewarmed(engine: Engine, request: SampleRequest) -> AsyncGenerator[Sampled, None]:
+    """Samples nothing: one token, which is dropped, brings the prompt into the engine's cache."""
+    async with aclosing(held(engine, replace(request, max_tokens=1))) as sampled:
+        async for _ in sampled:
+            pass
+    yield Sampled([], "stop")
 
 
 async def held(engine: Engine, request: SampleRequest) -> AsyncGenerator[Sampled, None]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Awaitable, Mapping
 from functools import partial
 from typing import Any
 
@@ -13,11 +15,13 @@ from openai_harmony.interop import Body, responses
 from openai_harmony.interop.reply import Reply
 from openai_harmony.interop.turn import Turn
 from openai_harmony.serve.answers import Keep
+from openai_harmony.serve.compaction import answer, compacted, events
 from openai_harmony.serve.gateway import Call, Gateway
 from openai_harmony.serve.journal import LOG
 from openai_harmony.serve.keys import Key
 from openai_harmony.serve.refusals import RefusedError, key_of
 from openai_harmony.serve.store import Store, StoreError
+from openai_harmony.serve.threads import in_thread
 
 _NO_STORE = "this server stores no responses; the setting is store, as --store responses.sqlite"
 _NOT_STORED = {
@@ -26,6 +30,7 @@ _NOT_STORED = {
     "previous_response_id": _NO_STORE,
 }
 _MOST_ITEMS = 100
+_TRIGGER = 'type "compaction_trigger" is not used'
 
 
 class StoredResponses:
@@ -39,15 +44,20 @@ class StoredResponses:
         """``POST /v1/responses``."""
         return await self._gateway.answer(request, self._call(request))
 
+    async def compact(self, request: Request) -> Response:
+        """``POST /v1/responses/compact``."""
+        return await self._gateway.answer(request, self._call(request, compacts=True))
+
     async def input_tokens(self, request: Request) -> Response:
         """``POST /v1/responses/input_tokens``."""
         about = {"object": "response.input_tokens"}
         return await self._gateway.counted(request, self._call(request), about)
 
-    def _call(self, request: Request) -> Call:
-        key = key_of(request.scope)
-        keep = partial(self._keep, key.owner)
-        return Call("responses", self._read, refer=partial(self._referred, key), keep=keep)
+    def _call(self, request: Request, *, compacts: bool = False) -> Call:
+        key, recent = key_of(request.scope), request.scope["state"].get("recent", {})
+        keep, refer = partial(self._keep, key.owner), partial(self._referred, key, recent)
+        instead = partial(self._instead, compacts)
+        return Call("responses", self._read, refer=refer, instead=instead, keep=keep)
 
     async def retrieve(self, request: Request) -> Response:
         """``GET /v1/responses/ID``."""
@@ -83,9 +93,15 @@ class StoredResponses:
                 LOG.error("%s: %s", error, error.reason)
             return await self._gateway.refuse(request, error)
 
-    async def _referred(self, key: Key, body: Body) -> dict[str, Any]:
-        """What reading a body takes of the store, which is asked before anything is sampled."""
+    async def _referred(self, key: Key, recent: Mapping[str, Body], body: Body) -> dict[str, Any]:
+        """What reading a body takes of the store, which is asked before anything is sampled.
+
+        ``recent`` has what the client's connection itself knows.
+        """
         store = self._store
+        known = recent.get(body.text("previous_response_id") or "")
+        if known is not None:
+            return {"stores": store is not None, "previous": lambda _: known}
         if store is None:
             return {"stores": False}
         keeps = body.flag("store") is not False
@@ -105,6 +121,33 @@ class StoredResponses:
                 text = f"{unused.path}: {_NOT_STORED[unused.path]}"
                 raise RefusedError(text, path=unused.path)
         return turn
+
+    def _instead(
+        self, compacts: bool, turn: Turn, body: Body, found: dict[str, Any]
+    ) -> Awaitable[Response] | None:
+        """A compaction, if the path or the last item asks for one."""
+        if not compacts and all(unused.reason != _TRIGGER for unused in turn.unused):
+            return None
+        encoding, identity = self._gateway.encoding, turn.previous_response_id
+
+        def count(body: Body) -> int:
+            return len(self._read(body, **found).prompt_array(encoding))
+
+        def work() -> Response:
+            before = None if identity is None else found["previous"](identity)
+            said = [] if before is None else json.loads(before.json() or b"[]")
+            item = compacted(body, said, count, self._gateway.engine.context // 2)
+            tokens = len(turn.prompt_array(encoding))
+            if compacts:
+                return JSONResponse(answer(item, tokens))
+            model = turn.model or self._gateway.model
+            reply = turn.reply(encoding, model=model, prompt_tokens=tokens)
+            sent = events(reply, item)
+            if not turn.stream:
+                return JSONResponse(sent[-1]["response"])
+            return Response(b"".join(map(reply.frame, sent)), media_type=reply.media_type)
+
+        return in_thread(work)
 
     def _keep(self, owner: str, turn: Turn, body: Body) -> Keep | None:
         store = self._store
