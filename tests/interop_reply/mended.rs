@@ -84,7 +84,7 @@ fn broken_json() {
         r#"{"path": "a", "text": "1"} {"path": "b"}"#,
         r#"{"path": "a", "text": b}"#,
         r#"{"path": "a", "text": "\ud83d"}"#,
-        r#"{'path': 'a', 'text': 'b'}"#,
+        "{'path': 'a', 'text': 'b'}",
         "{,}",
         "[[[[",
     ] {

@@ -57,7 +57,7 @@ struct Mender<'t> {
     json: String,
 }
 
-impl<'t> Mender<'t> {
+impl Mender<'_> {
     /// The next character that is not blank.
     fn peek(&mut self) -> Option<char> {
         self.rest = self.rest.trim_start();

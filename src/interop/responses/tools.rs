@@ -57,13 +57,15 @@ impl<'r, 'o> Tools<'r, 'o> {
         match tool.required("type")?.text_unless_null()?.unwrap_or("function") {
             "namespace" => self.namespace(&tool),
             kind if is_own(kind) => self.own(kind, &tool, None),
-            kind => match ToolKind::of_client(kind).filter(|kind| !is_hosted(*kind, &tool)) {
-                Some(kind) => self.request.declare_client(kind, &tool),
-                None => {
-                    self.request.server_tool(kind, field);
-                    Ok(())
+            kind => {
+                if let Some(kind) =
+                    ToolKind::of_client(kind).filter(|kind| !is_hosted(*kind, &tool))
+                {
+                    return self.request.declare_client(kind, &tool);
                 }
-            },
+                self.request.server_tool(kind, field);
+                Ok(())
+            }
         }
     }
 
@@ -105,7 +107,7 @@ impl<'r, 'o> Tools<'r, 'o> {
             Loading::AsEachSays => Some(tool.bool("defer_loading")?.unwrap_or(false)),
             Loading::Found => {
                 let name = tool.text("name")?.unwrap_or_default();
-                self.line(&[namespace.unwrap_or_default(), name].join(".").trim_start_matches('.'));
+                self.line([namespace.unwrap_or_default(), name].join(".").trim_start_matches('.'));
                 self.found.push(ToolId::within(namespace, name));
                 if self.found.last().is_some_and(|id| self.request.tools.has(id)) {
                     return Ok(());
