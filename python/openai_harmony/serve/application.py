@@ -16,7 +16,7 @@ from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
-from starlette.routing import Route
+from starlette.routing import Route, WebSocketRoute
 
 from openai_harmony.interop import Body, anthropic, chat_completions, ollama
 from openai_harmony.interop.error_body import Api
@@ -51,9 +51,10 @@ def application(engine: Engine | None, configuration: Configuration) -> Starlett
         CORSMiddleware, allow_origins=settings.origins, allow_methods=["*"], allow_headers=["*"]
     )
     keeper = Middleware(Doorkeeper, door=door, refuse=gateway.refuse)
-    routes = _routes(gateway, store)
+    stored = StoredResponses(gateway, store)
+    routes = _routes(gateway, stored, store)
     made = Starlette(
-        routes=described(routes),
+        routes=[*described(routes), WebSocketRoute("/v1/responses", stored.socket)],
         middleware=[*([cors] if settings.origins else []), keeper],
         lifespan=partial(_lifespan, gateway, store),
         exception_handlers={
@@ -95,14 +96,14 @@ async def _lifespan(gateway: Gateway, store: Store | None, _: Starlette) -> Asyn
         store.close()
 
 
-def _routes(gateway: Gateway, store: Store | None) -> list[Route]:
+def _routes(gateway: Gateway, stored: StoredResponses, store: Store | None) -> list[Route]:
     def post(path: str, endpoint: Endpoint) -> Route:
         return Route(path, endpoint, methods=["POST"])
 
     def get(path: str, endpoint: Endpoint) -> Route:
         return Route(path, endpoint, methods=["GET"])
 
-    ends, stored = Endpoints(gateway), StoredResponses(gateway, store)
+    ends = Endpoints(gateway)
     health = HealthEndpoints(gateway, store)
     return [
         post("/v1/chat/completions", ends.chat),

@@ -77,6 +77,8 @@ class Connection(_Protocol):  # type: ignore[misc]
             self._shared.idle.pop(self, None)
             self._head, self._head_size = _stopped(self._head), 0
             return
+        if self not in self._shared.open:
+            return
         self._head_size += len(data)
         if self._head_size > _MOST_HEAD and not self.transport.is_closing():
             self.send_400_response("The head of the request is too large.")
@@ -92,6 +94,12 @@ class Connection(_Protocol):  # type: ignore[misc]
             self.cycle.keep_alive = False
         if self.scope["http_version"] == "1.0":
             self.cycle.send = partial(_send_until_closed, self.cycle, self.cycle.send)
+
+    def handle_websocket_upgrade(self, *event: Any) -> None:
+        """From now on it is a WebSocket's."""
+        self._forget()
+        self._head, self._unread = _stopped(self._head), _stopped(self._unread)
+        super().handle_websocket_upgrade(*event)
 
     def on_response_complete(self) -> None:
         """A request was answered."""

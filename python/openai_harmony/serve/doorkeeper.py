@@ -62,7 +62,7 @@ class Doorkeeper:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers with an error, or passes the request on."""
-        if scope["type"] != "http":
+        if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
         state = scope.setdefault("state", {})
@@ -70,8 +70,9 @@ class Doorkeeper:
         try:
             state["key"] = self._key(scope)
         except RefusedError as error:
-            request = Request(scope, receive)
-            await discard(request)
+            request = Request({"method": "GET", **scope, "type": "http"}, receive)
+            if scope["type"] == "http":
+                await discard(request)
             await (await self._refuse(request, error))(scope, receive, send)
             return
         await self._app(scope, receive, send)

@@ -28,6 +28,7 @@ from openai_harmony.serve.journal import LOG, forget_the_dead, log_to_stderr
 from openai_harmony.serve.settings import Settings
 from openai_harmony.serve.store import StoreError
 from openai_harmony.serve.traces import export_traces
+from openai_harmony.serve.websocket import protocol
 from openai_harmony.serve.workers import Workers, follow
 
 _DRAIN_SECONDS = 5.0
@@ -110,8 +111,8 @@ class Server(uvicorn.Server):
         config = uvicorn.Config(
             self._app,
             http=self._connections,  # type: ignore[arg-type]
-            # Where a package for websockets is installed, uvicorn would answer requests to upgrade.
-            ws="none",
+            ws=protocol(),
+            ws_max_size=settings.max_body,
             # uvloop would close new connections without a word where no file can be opened.
             loop="asyncio",
             log_config=None,

@@ -10,6 +10,7 @@ from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
+from starlette.websockets import WebSocket
 
 from openai_harmony.interop import Body, responses
 from openai_harmony.interop.reply import Reply
@@ -22,6 +23,7 @@ from openai_harmony.serve.keys import Key
 from openai_harmony.serve.refusals import RefusedError, key_of
 from openai_harmony.serve.store import Store, StoreError
 from openai_harmony.serve.threads import in_thread
+from openai_harmony.serve.websocket import TRY_LATER, ResponsesSocket
 
 _NO_STORE = "this server stores no responses; the setting is store, as --store responses.sqlite"
 _NOT_STORED = {
@@ -39,10 +41,23 @@ class StoredResponses:
     def __init__(self, gateway: Gateway, store: Store | None) -> None:
         """Of this gateway."""
         self._gateway, self._store = gateway, store
+        self._sockets = 0
 
     async def create(self, request: Request) -> Response:
         """``POST /v1/responses``."""
         return await self._gateway.answer(request, self._call(request))
+
+    async def socket(self, websocket: WebSocket) -> None:
+        """``/v1/responses`` as a WebSocket."""
+        settings = self._gateway.settings
+        if self._sockets >= settings.max_running + settings.max_waiting:
+            await websocket.close(TRY_LATER)
+            return
+        self._sockets += 1
+        try:
+            await ResponsesSocket(websocket, self.create, settings.max_body).run()
+        finally:
+            self._sockets -= 1
 
     async def compact(self, request: Request) -> Response:
         """``POST /v1/responses/compact``."""

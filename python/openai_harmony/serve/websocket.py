@@ -1,0 +1,303 @@
+"""Responses over a WebSocket: a request for each ``response.create``, whose events are messages.
+
+Keys, limits and the log are those of ``POST /v1/responses``. Requests of one lane (``stream_id``)
+are answered one after the other. A connection knows the items of its own latest responses, so a
+client can continue from them where no store keeps any.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from typing import Any
+from uuid import uuid4
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Message
+from starlette.websockets import WebSocket
+
+from openai_harmony.interop import Body
+from openai_harmony.serve.store import input_of
+
+RESTARTS, TRY_LATER = 1012, 1013
+"""The codes of connections that are closed because the server ends, or has too many."""
+_MOST_WAITING = 32
+"""Requests of a connection that are under way or wait for others of their lane."""
+_ENDS = ("response.completed", "response.incomplete", "response.failed")
+_OWN_HEADERS = (b"content-length", b"content-type", b"content-encoding", b"connection", b"upgrade")
+
+Create = Callable[[Request], Awaitable[Response]]
+
+
+def protocol() -> Any:
+    """Uvicorn's protocol of WebSockets, in which answers end before the server does.
+
+    ``"none"`` where the package `websockets` is missing.
+    """
+    try:
+        from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+    except ModuleNotFoundError:
+        return "none"
+
+    class Protocol(WebSocketsSansIOProtocol):
+        def shutdown(self) -> None:
+            """The server ends; the application closes the connection."""
+            if self.handshake_complete and not self.close_sent:
+                self.queue.put_nowait({"type": "websocket.disconnect", "code": RESTARTS})
+            else:
+                super().shutdown()
+
+    return Protocol
+
+
+class ResponsesSocket:
+    """One connection."""
+
+    def __init__(self, websocket: WebSocket, create: Create, most: int) -> None:
+        """Of a client; ``create`` answers a request, and ``most`` bytes of items are remembered."""
+        self._socket, self._create, self._most = websocket, create, most
+        self._recent: OrderedDict[str, Body] = OrderedDict()
+        """The items up to and with a response, by its id."""
+        self._lanes: dict[str | None, asyncio.Task[None]] = {}
+        self._waiting = 0
+        self._active: dict[str, str | None] = {}
+        """The lanes of the responses under way."""
+        self._steers: dict[str, list[dict[str, Any]]] = {}
+        """What users said meanwhile, by the response under way."""
+        self._events = 0
+        self._gone: asyncio.Event = asyncio.Event()
+
+    async def run(self) -> None:
+        """Answers until the client goes away or the server ends."""
+        await self._socket.accept()
+        while (message := await self._socket.receive())["type"] == "websocket.receive":
+            try:
+                await self._take(json.loads(message.get("text") or message.get("bytes") or ""))
+            except (ValueError, AttributeError, TypeError) as error:
+                await self._fail(400, f"not an event: {error}")
+        ends = message.get("code") == RESTARTS
+        if not ends:
+            self._gone.set()
+        await asyncio.gather(*self._lanes.values(), return_exceptions=True)
+        if ends:
+            await self._socket.close(RESTARTS)
+
+    async def _take(self, event: dict[str, Any]) -> None:
+        kind, lane = event.pop("type", None), event.pop("stream_id", None)
+        if kind == "response.create" and self._waiting < _MOST_WAITING:
+            self._waiting += 1
+            before = self._lanes.get(lane)
+            self._lanes[lane] = asyncio.create_task(self._answer(event, lane, before))
+        elif kind == "response.create":
+            await self._fail(429, f"more than {_MOST_WAITING} requests wait", lane)
+        elif kind == "response.steer":
+            await self._steer(event.get("previous_response_id"), event.get("input"))
+        else:
+            await self._fail(400, f"unknown type of an event {kind!r}", lane)
+
+    async def _answer(
+        self, asked: dict[str, Any], lane: str | None, before: asyncio.Task[None] | None
+    ) -> None:
+        try:
+            if before is not None:
+                await asyncio.wait((before,))
+            following: dict[str, Any] | None = asked
+            while following is not None and not self._gone.is_set():
+                following = await _Exchange(self, following, lane).run()
+        finally:
+            self._waiting -= 1
+
+    async def send(self, event: dict[str, Any], lane: str | None = None) -> None:
+        """Sends an event."""
+        await self.send_text(json.dumps(event, ensure_ascii=False), lane)
+
+    async def send_text(self, event: str, lane: str | None) -> None:
+        """The same for its JSON text, which names its lane."""
+        if lane is not None:
+            event = f'{event[:-1]},"stream_id":{json.dumps(lane)}}}'
+        await self._socket.send_text(event)
+
+    async def _fail(self, status: int, message: str, lane: str | None = None) -> None:
+        error = {"type": "invalid_request_error", "message": message, "code": None, "param": None}
+        await self.send({"type": "error", "status": status, "error": error}, lane)
+
+    async def ask(self, body: bytes, send: Callable[[Message], Awaitable[None]]) -> None:
+        """Has a body answered as that of a request."""
+        given = (pair for pair in self._socket.scope["headers"] if pair[0] not in _OWN_HEADERS)
+        headers = [*given, (b"content-type", b"application/json")]
+        headers.append((b"content-length", b"%d" % len(body)))
+        state = {**self._socket.scope["state"], "recent": self._recent}
+        scope = {**self._socket.scope, "type": "http", "method": "POST", "http_version": "1.1"}
+        scope.update(headers=headers, state=state, extensions={})
+        unread = [body]
+
+        async def receive() -> Message:
+            if unread:
+                return {"type": "http.request", "body": unread.pop(), "more_body": False}
+            await self._gone.wait()
+            return {"type": "http.disconnect"}
+
+        response = await self._create(Request(scope, receive, send))
+        await response(scope, receive, send)
+
+    def begun(self, identity: str, lane: str | None) -> None:
+        """A response is under way."""
+        self._active[identity] = lane
+
+    async def ended(self, asked: dict[str, Any], event: dict[str, Any]) -> dict[str, Any] | None:
+        """A response has ended; the request that what the user said meanwhile asks for."""
+        response = event["response"]
+        identity, output = response["id"], response["output"]
+        lane = self._active.pop(identity, None)
+        steers = self._steers.pop(identity, [])
+        if event["type"] == "response.failed":
+            for steer in steers:
+                await self._refuse(steer, lane, "successor_creation_failed", "the response failed")
+            return None
+        self._remember(identity, asked, output)
+        if not steers:
+            return None
+        if not (required := [_stub(item) for item in output if item["type"].endswith("_call")]):
+            return {
+                **asked,
+                "previous_response_id": identity,
+                "input": [item for steer in steers for item in steer["items"]],
+            }
+        self._steers[identity] = steers
+        for steer in steers:
+            about = {"reason": "waiting_for_required_input", "required_input": required}
+            await self._tell("response.steer.pending", steer, lane, about)
+        return None
+
+    def continued(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """A request with what users said to the response before it, which waited for results."""
+        identity = asked.get("previous_response_id")
+        if not isinstance(identity, str) or identity in self._active:
+            return asked
+        steers = self._steers.pop(identity, [])
+        before = [item for steer in steers for item in steer["items"]]
+        given = asked.get("input") or []
+        given = [_said(given)] if isinstance(given, str) else given
+        return {**asked, "input": [*before, *given]} if before else asked
+
+    def _remember(self, identity: str, asked: dict[str, Any], output: list[Any]) -> None:
+        previous = asked.get("previous_response_id")
+        if previous is not None and previous not in self._recent:
+            return  # the store has it
+        before = b"[]" if previous is None else self._recent[previous].json() or b"[]"
+        body = Body(json.dumps({"input": asked.get("input") or []}).encode())
+        said = [json.loads(item) for _, _, item in input_of(body)]
+        items = [*json.loads(before), *said, *output]
+        self._recent[identity] = Body(json.dumps(items, ensure_ascii=False).encode())
+        while len(self._recent) > 1 and self._size() > self._most:
+            self._recent.popitem(last=False)
+
+    def _size(self) -> int:
+        return sum(len(body.json() or b"") for body in self._recent.values())
+
+    async def _steer(self, identity: Any, given: Any) -> None:
+        items = [_said(given)] if isinstance(given, str) and given else given
+        steer = {"previous_response_id": identity, "input": given, "items": items}
+        lane = self._active.get(identity)
+        if identity not in self._active:
+            known = identity in self._recent
+            code = "response_already_completed" if known else "response_not_found"
+            await self._refuse(steer, lane, code, f"no response {identity!r} is under way")
+        elif not isinstance(items, list) or not items or not all(map(_is_users, items)):
+            text = "input: expected a text or messages of the user"
+            await self._refuse(steer, lane, "invalid_input", text)
+        elif len(self._steers.get(identity, [])) >= _MOST_WAITING:
+            text = f"more than {_MOST_WAITING} steering events wait"
+            await self._refuse(steer, lane, "too_many_pending_steers", text)
+        else:
+            steer["id"] = f"steer_{uuid4().hex}"
+            self._steers.setdefault(identity, []).append(steer)
+            await self._tell("response.steer.accepted", steer, lane, {})
+
+    async def _refuse(
+        self, steer: dict[str, Any], lane: str | None, code: str, message: str
+    ) -> None:
+        error = {"type": "invalid_request_error", "code": code, "message": message}
+        await self._tell("response.steer.failed", steer, lane, {"error": error}, ("input",))
+
+    async def _tell(
+        self,
+        kind: str,
+        steer: dict[str, Any],
+        lane: str | None,
+        about: dict[str, Any],
+        more: tuple[str, ...] = (),
+    ) -> None:
+        names = ("id", "previous_response_id", *more)
+        told = {name: steer[name] for name in names if name in steer}
+        self._events += 1
+        event = {"type": kind, "sequence_number": self._events, "steer": told, **about}
+        await self.send(event, lane)
+
+
+class _Exchange:
+    """A request and its answer, whose events become messages as they come."""
+
+    def __init__(self, socket: ResponsesSocket, asked: dict[str, Any], lane: str | None) -> None:
+        self._socket, self._lane = socket, lane
+        self._asked = socket.continued(asked)
+        self._status = 200
+        self._streams = False
+        self._unread = b""
+        self._following: dict[str, Any] | None = None
+
+    async def run(self) -> dict[str, Any] | None:
+        """Sends the answer; the request that follows it by itself."""
+        body = json.dumps({**self._asked, "stream": True}, ensure_ascii=False)
+        await self._socket.ask(body.encode(), self._send)
+        return self._following
+
+    async def _send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self._status = message["status"]
+            kinds = dict(message["headers"])
+            self._streams = kinds.get(b"content-type", b"").startswith(b"text/event-stream")
+            return
+        self._unread += message.get("body", b"")
+        if self._streams:
+            *events, self._unread = self._unread.split(b"\n\n")
+            for event in events:
+                await self._pass_on(event)
+        elif not message.get("more_body") and self._status != 499:
+            error = json.loads(self._unread).get("error")
+            about = {"type": "error", "status": self._status, "error": error}
+            await self._socket.send(about, self._lane)
+
+    async def _pass_on(self, event: bytes) -> None:
+        data = event.partition(b"data: ")[2].decode()
+        kind = event.partition(b"\n")[0].removeprefix(b"event: ").decode()
+        await self._socket.send_text(data, self._lane)
+        if kind == "response.created":
+            self._socket.begun(json.loads(data)["response"]["id"], self._lane)
+        elif kind in _ENDS:
+            self._following = await self._socket.ended(self._asked, json.loads(data))
+
+
+def _said(text: str) -> dict[str, Any]:
+    return {"type": "message", "role": "user", "content": text}
+
+
+def _is_users(item: Any) -> bool:
+    return (
+        isinstance(item, dict)
+        and item.get("role") == "user"
+        and item.get("type", "message") == "message"
+        and item.keys() <= {"type", "role", "content"}
+    )
+
+
+def _stub(call: dict[str, Any]) -> dict[str, Any]:
+    """The result that a call waits for, as the client fills it in."""
+    kind = call["type"]
+    about = {"name": call["name"]} if kind == "function_call" else {}
+    if kind == "tool_search_call":
+        return {"type": "tool_search_output", "call_id": call["call_id"], "execution": "client"}
+    return {"type": f"{kind}_output", "call_id": call["call_id"], **about}
