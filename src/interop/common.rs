@@ -96,6 +96,9 @@ impl Request<'_> {
             return Ok(());
         };
         let is_search = kind == ToolKind::ToolSearch;
+        if let Some(environment) = given.object("environment")? {
+            self.list_others(&environment, &["type"]);
+        }
         let own = if is_search { &["execution", "parameters"][..] } else { &["environment"] };
         let described = given.text("description")?.filter(|_| is_search);
         let schema = given.object("parameters")?.filter(|_| is_search);

@@ -46,7 +46,8 @@ def url(records: Path) -> Iterator[str]:
 
 
 def socket(url: str, **options: Any) -> ClientConnection:
-    return connect(f"{url.replace('http', 'ws', 1)}/v1/responses", **options)
+    found: ClientConnection = connect(f"{url.replace('http', 'ws', 1)}/v1/responses", **options)
+    return found
 
 
 def create(connection: ClientConnection, said: Any, **more: Any) -> None:
@@ -81,7 +82,7 @@ def test_the_sdk_can_use_it(url: str) -> None:
     client = OpenAI(base_url=f"{url}/v1", api_key="k")
     with client.responses.connect() as connection:
         connection.response.create(model="m", input="Hello")
-        kinds = []
+        kinds: list[str] = []
         for event in connection:
             kinds.append(event.type)
             if event.type == "response.completed":
@@ -112,7 +113,7 @@ def test_lanes(url: str) -> None:
     with socket(url) as connection:
         for lane in ("a", "b", "a"):
             create(connection, "Slow" if lane == "a" else "Hello", stream_id=lane)
-        ends = []
+        ends: list[str] = []
         while len(ends) < 3:
             event = json.loads(connection.recv(60))
             if event["type"] == "response.completed":
