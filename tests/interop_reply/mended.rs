@@ -85,6 +85,7 @@ fn broken_json() {
         r#"{"path": "a", "text": b}"#,
         r#"{"path": "a", "text": "\ud83d"}"#,
         "{'path': 'a', 'text': 'b'}",
+        r#""{\"path\": \"a\"}""#,
         "{,}",
         "[[[[",
     ] {

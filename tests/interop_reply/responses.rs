@@ -153,6 +153,8 @@ fn the_response_says_what_clients_look_for() {
     let mut tools = with_tools()["tools"].clone();
     (tools[0]["strict"], tools[0]["description"]) = (Value::Null, Value::Null);
     assert_eq!(response["tools"], tools);
+    assert_eq!(response["conversation"], json!({"id": "conv_1"}));
+    assert_eq!(response["top_p"], 1.0);
     let format = json!({"type": "json_schema", "name": "n", "schema": {}});
     let asked = json!({"text": {"format": format}, "reasoning": {"effort": "low"}});
     let response = answered(RESPONSES, &with(plain(), asked), &[ANSWER]);
@@ -161,8 +163,6 @@ fn the_response_says_what_clients_look_for() {
         response["text"]["format"],
         json!({"type": "json_schema", "name": "n", "schema": {}, "description": null, "strict": false})
     );
-    assert_eq!(response["conversation"], json!({"id": "conv_1"}));
-    assert_eq!(response["top_p"], 1.0);
 }
 
 /// What Open Responses requires of a response, and what each may be besides null (marked `?`).

@@ -74,14 +74,16 @@ impl HeldCall {
 }
 
 /// The objects that were meant by values: these objects themselves; of an array the value of the only required member,
-/// or its only item, if just one of both satisfies the schema. So do several objects, which are several calls.
-fn objects(values: Vec<String>, schema: Option<&Value>) -> Option<Vec<String>> {
+/// or its only item, if just one of both satisfies the schema. So do several objects, which are several calls, and one in
+/// a string.
+fn objects((values, quoted): (Vec<String>, bool), schema: Option<&Value>) -> Option<Vec<String>> {
     let satisfies = |object: &String| {
         let value = serde_json::from_str(object).unwrap_or_default();
         schema.is_none_or(|schema| fits(&value, schema) == Some(true))
     };
     if values.iter().all(|value| is_object(value)) {
-        return (values.len() == 1 || values.iter().all(satisfies)).then_some(values);
+        let is_one = values.len() == 1 && !quoted;
+        return (is_one || values.iter().all(satisfies)).then_some(values);
     }
     let [array] = &values[..] else { return None };
     let inner = array.strip_prefix('[')?.strip_suffix(']')?.trim();

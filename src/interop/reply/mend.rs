@@ -9,18 +9,20 @@ use serde_json::Value;
 /// Deeper values are not read.
 const DEEPEST: usize = 100;
 
-/// The values of a text, one after the other, each as valid JSON.
-pub(super) fn values(text: &str) -> Option<Vec<String>> {
+/// The values of a text, one after the other, each as valid JSON; and whether they are the text of a JSON string.
+pub(super) fn values(text: &str) -> Option<(Vec<String>, bool)> {
     let text = unwrapped(text.trim());
     if let Ok(Value::String(inner)) = serde_json::from_str(text) {
-        return values_of(inner.trim());
+        return Some((values_of(inner.trim())?, true));
     }
     // `{\"a\": 1}` is a string's content.
     let is_escaped = text.starts_with("{\\\"") && text.ends_with('}');
     let inner = is_escaped.then(|| serde_json::from_str(&format!("\"{text}\"")).ok()).flatten();
     let inner = inner.and_then(|inner: String| values_of(inner.trim()));
     // `"say \\"x\\""`: a quote within a string, escaped once too often.
-    inner.or_else(|| values_of(text)).or_else(|| values_of(&text.replace("\\\\\"", "\\\"")))
+    let found =
+        inner.or_else(|| values_of(text)).or_else(|| values_of(&text.replace("\\\\\"", "\\\"")));
+    Some((found?, false))
 }
 
 fn values_of(text: &str) -> Option<Vec<String>> {
