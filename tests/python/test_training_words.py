@@ -30,7 +30,9 @@ PAIRS = [
     ("preferred_output", "non_preferred_output"),
 ]
 ANSWERS = ["completion", "output", "response", "answer", "solution", "generation", "target"]
-ANSWER_COLUMNS = [*ANSWERS, "answers", *(name for pair in PAIRS for name in pair)]
+THOUGHTS = ["thinking", "reasoning", "reasoning_content", "cot", "chain_of_thought", "Complex_CoT"]
+THOUGHTS += ["deepseek_thinking_trajectory", "chosen_reasoning", "rejected_reasoning"]
+ANSWER_COLUMNS = [*ANSWERS, *THOUGHTS, "answers", *(name for pair in PAIRS for name in pair)]
 ITEMS = {
     "function_call": "assistant",
     "reasoning": "assistant",
@@ -122,7 +124,9 @@ def foreign_words(row: Any, batch: Any, index: int = 0) -> list[str]:
         else:
             called = name.removeprefix("functions.")
             is_known = any(text in (called, name) or f"={name}" in text for text in texts)
+            # Some models write nothing where a call has no arguments.
             is_said = text in texts or any(json.loads(text) == known for known in objects)
+            is_said = is_said or (text == "{}" and "" in texts)
             foreign += [] if is_known and (is_said or any(text in t for t in texts)) else [text]
     return foreign
 
