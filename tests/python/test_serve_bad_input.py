@@ -385,14 +385,18 @@ def test_half_a_body(path: str, sends: list[bytes]) -> None:
 
 @pytest.mark.parametrize("path", BODIES)
 def test_more_bodies_than_there_is_room_for(path: str) -> None:
-    """Other clients' bodies are refused until one that never comes has had its time."""
-    full = json.dumps(BODIES[path]).encode().ljust(600)
+    """Other clients' large bodies are refused until one that never comes has had its time."""
+    full = json.dumps(BODIES[path]).encode().ljust(60_000)
 
     async def run() -> None:
-        app = serve.app(says(), body_timeout=0.2, max_bodies=1000)
-        late = asyncio.ensure_future(ask(app, CHAT, sends=[b" " * 600]))
-        while not app.state.gateway.bodies.held:
-            await asyncio.sleep(0)
+        app = serve.app(says(), body_timeout=0.2, max_bodies=100_000)
+        late = asyncio.ensure_future(ask(app, CHAT, sends=[b" " * 60_000]))
+
+        async def begun() -> None:
+            while not app.state.gateway.bodies.held:
+                await asyncio.sleep(0)
+
+        await asyncio.wait_for(begun(), 5)
         refused = await ask(app, path, full)
         assert (refused.status, refused.headers["retry-after"]) == (429, "1")
         assert "bytes of bodies" in error_of(path, refused)[0]
