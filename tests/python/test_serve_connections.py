@@ -156,7 +156,7 @@ RAW: dict[str, tuple[bytes, list[bytes]]] = {
     "two requests at once": (b"GET /live HTTP/1.1\r\nhost: localhost\r\n\r\n" * 2, [b"200"] * 2),
     "a websocket": (
         b"GET /live HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n",
-        [b"200"],
+        [b"400"],  # without its key
     ),
 }
 
