@@ -382,7 +382,8 @@ def test_a_command_of_the_documents_runs(line: str, tmp_path: Path) -> None:
     if "harmony serve" in line:
         with socket.create_server(("127.0.0.1", 0)) as free:
             port = free.getsockname()[1]
-        command = re.sub(r"127\.0\.0\.1:\d+", "127.0.0.1:9", command) + f" --port {port} --check"
+        command = re.sub(r"127\.0\.0\.1:\d+", "127.0.0.1:9", command)
+        command = re.sub(r" --port \d+", "", command) + f" --port {port} --check"
     done = subprocess.run(
         command, shell=True, cwd=tmp_path, capture_output=True, text=True, check=False
     )
