@@ -1,4 +1,4 @@
-"""Requests to turns, in Python; tests/interop_read has the meaning of bodies, field by field."""
+"""Requests to turns, in Python; tests/interop has the meaning of bodies, field by field."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ from openai_harmony import (
     HarmonyEncoding,
     HarmonyError,
     Message,
-    Prefill,
     RenderConversationConfig,
     interop,
 )
@@ -348,23 +347,6 @@ class TestOptions:
         with pytest.raises(LookupError, match="the store is down"):
             responses.read(body, resolve=fails)
 
-    def test_builtin_tools(self, encoding: HarmonyEncoding) -> None:
-        body = {"input": "A", "tools": [{"type": "web_search"}]}
-        turn = responses.read(body, builtin_tools=["browser"])
-        assert "namespace browser {" in text(turn, encoding)
-        [search, *_] = turn.tools
-        assert (search.recipient, search.kind, search.client_runs) == (
-            "browser.search",
-            "builtin",
-            False,
-        )
-        assert [unused.path for unused in responses.read(body).unused] == ["tools[0]"]
-
-    def test_billing_header(self) -> None:
-        block = {"type": "text", "text": "x-anthropic-billing-header: 1"}
-        body = {"system": [block], "messages": []}
-        assert len(anthropic.read(body).conversation.messages) == 1
-
     def test_all_dialects_take_the_same(self) -> None:
         own = {responses: {"resolve", "previous", "stores"}}
         common = set(inspect.signature(chat_completions.read).parameters)
@@ -399,17 +381,6 @@ class TestTurn:
         assert tools.by_recipient("python") is None
         assert tools.by_name("get weather") == tools[0] == tools.by_name("get_weather")
         assert tools.by_name("get weather", namespace="n") is None
-
-    def test_choice_and_prefill(self, encoding: HarmonyEncoding) -> None:
-        assert self.TURN.tool_choice == ("named", ["functions.get_weather"])
-        assert self.TURN.prefill == Prefill(
-            channel="commentary",
-            recipient="functions.get_weather",
-            content_type="<|constrain|>json",
-        )
-        assert text(self.TURN, encoding).endswith(
-            "commentary to=functions.get_weather <|constrain|>json<|message|>"
-        )
 
     def test_the_rest(self) -> None:
         turn = self.TURN
@@ -542,27 +513,6 @@ class TestEncodeConversations:
             "<|start|>functions.get_current_temperature to=assistant<|channel|>commentary<|message|>"
             '{"temperature": 19.9}<|end|><|start|>assistant'
         )
-
-    def test_arguments_given_as_text_are_not_escaped(self) -> None:
-        rendered, _ = encode_conversations_with_harmony(self.MESSAGES)
-        assert '<|message|>{"location": "San Francisco, \\"CA\\""}<|call|>' in rendered
-
-    def test_there_are_no_extra_new_lines(self) -> None:
-        rendered, _ = encode_conversations_with_harmony(self.MESSAGES)
-        _, said = rendered.split("<|end|>", 1)
-        assert "\n" not in said
-
-    def test_thoughts_before_a_call_are_on_analysis(self) -> None:
-        thought = {"role": "assistant", "thinking": "Look.", "tool_calls": [self.CALL]}
-        for messages in (self.MESSAGES, [QUESTION, thought]):
-            rendered, _ = encode_conversations_with_harmony(messages)
-            assert "assistant<|channel|>analysis<|message|>" in rendered
-            assert "final<|message|>User asks" not in rendered
-
-    def test_final_is_for_answers_and_only_for_them(self) -> None:
-        rendered, _ = encode_conversations_with_harmony(self.MESSAGES)
-        assert rendered.count("<|channel|>final") == 1
-        assert "<|channel|>final<|message|>2<|end|>" in rendered
 
     def test_without_a_generation_prompt(self) -> None:
         rendered, _ = encode_conversations_with_harmony([QUESTION], add_generation_prompt=False)

@@ -1,6 +1,6 @@
 //! Laws that answers keep for any sampled tokens whatever, as checks that panic where one is broken.
 //!
-//! `tests/interop_reply` runs them on random turns, the fuzz target `reply` on what it finds.
+//! `tests/interop` runs them on random turns, the fuzz target `reply` on what it finds.
 #![expect(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a check panics")]
 
 mod accumulate;
@@ -109,6 +109,19 @@ fn frame_is_the_chunk(chunk: &Json, frame: &[u8], dialect: Dialect) {
 
 /// All laws, for one turn's tokens.
 pub(crate) fn check(turn: &Turn, tokens: &[u32], size: usize, reason: FinishReason) {
+    let whole = check_chunks(turn, tokens, size, reason);
+    if turn.stop_strings.is_empty() {
+        no_text_is_lost(turn, &whole, &whole.response());
+    }
+}
+
+/// However tokens are cut, the answer is the same, and its chunks together are the response.
+pub(crate) fn check_chunks(
+    turn: &Turn,
+    tokens: &[u32],
+    size: usize,
+    reason: FinishReason,
+) -> Reply {
     let (chunks, streamed) = stream(turn, tokens, size, reason);
     let (_, whole) = stream(turn, tokens, tokens.len().max(1), reason);
     let response = whole.response();
@@ -122,14 +135,12 @@ pub(crate) fn check(turn: &Turn, tokens: &[u32], size: usize, reason: FinishReas
         is_no_answer(turn, tokens, size, chunks);
     } else {
         let together = accumulate::accumulate(turn, &chunks);
-        assert_eq!(together, accumulate::comparable(turn, response.clone()), "{chunks:#?}");
-    }
-    if turn.stop_strings.is_empty() {
-        no_text_is_lost(turn, &whole, &response);
+        assert_eq!(together, accumulate::comparable(turn, response), "{chunks:#?}");
     }
     let mut ended = streamed;
     assert!(ended.finish(FinishReason::Abort, None).unwrap().is_empty(), "the end comes once");
     assert!(ended.feed(&[], None).is_err());
+    whole
 }
 
 fn fails(reply: &Reply, reason: FinishReason) -> bool {
