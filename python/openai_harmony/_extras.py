@@ -24,3 +24,6 @@ def needed(module: str, extra: str) -> Any:
         raise ModuleNotFoundError(
             f"{package} is missing: pip install '{DISTRIBUTION}[{extra}]'", name=package
         ) from None
+
+
+__all__ = ["DISTRIBUTION", "needed"]

@@ -119,3 +119,6 @@ def completed(function: Callable[..., Any], options: _Options) -> _Options:
             raise TypeError(f"{option}: unknown option of {name} (known: {known})")
     every: Any = {**defaults, **given}
     return every  # type: ignore[no-any-return]
+
+
+__all__ = ["Option", "annotated_with", "completed", "takes"]

@@ -183,3 +183,19 @@ class UnknownFieldWarning(UserWarning):
     is reported once per place and call, however many messages have it; Python's filters decide how
     often the same warning is shown.
     """
+
+
+__all__ = [
+    "HarmonyError",
+    "InvalidGrammarError",
+    "InvalidRequestError",
+    "InvalidRowError",
+    "MissingFieldError",
+    "PromptTooLongError",
+    "UnknownFieldError",
+    "UnknownFieldWarning",
+    "UnsupportedContent",
+    "WrongTypeError",
+    "brief",
+    "quoted",
+]

@@ -153,13 +153,6 @@ def inside(module: Module, room: Module) -> bool:
     return module[: len(room)] == room
 
 
-PRIVATE_ON_PURPOSE = {
-    "_extras": "how a missing package is named: `needed`",
-    "_options": "the tables of options, of which signatures and flags are made",
-    "errors": "how errors quote a value: `quoted`",
-}
-
-
 @pytest.mark.parametrize("room", APPLICATIONS, ids="/".join)
 def test_applications_use_public_names_only(room: Module) -> None:
     public = exported()
@@ -171,7 +164,6 @@ def test_applications_use_public_names_only(room: Module) -> None:
         for target in [PACKAGE.target(source, name)]
         if not any(inside(target, other) for other in APPLICATIONS)
         and (*source, name) not in PACKAGE.modules
-        and target[:1] not in {(one,) for one in PRIVATE_ON_PURPOSE}
         and (target, name) not in public
         and name != "__version__"
     }

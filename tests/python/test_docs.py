@@ -376,7 +376,7 @@ def test_a_command_of_the_documents_runs(line: str, tmp_path: Path) -> None:
     program = f"{sys.executable} -m openai_harmony"
     command = re.sub(r"(^|\| )harmony\b", lambda found: f"{found[1]}{program}", line)
     if "transformers=" in line or "harmony playground" in line:  # a model of 14 GB; no `--check`
-        parser, _ = run._parsers("harmony", shlex.split(line)[1:])
+        parser, _ = run.parsers("harmony", shlex.split(line)[1:])
         assert callable(parser.parse_args(shlex.split(line)[1:]).run)
         return
     if "harmony serve" in line:

@@ -95,7 +95,7 @@ def test_each_engine_is_asked_in_its_form() -> None:
     vllm = Vllm("http://127.0.0.1:1")
     tag = grammar.to_xgrammar(STOPS)
     assert vllm.asked(request)[1]["structured_outputs"] == {"structural_tag": tag}
-    vllm._generates = True
+    vllm.generates = True
     path, asked = vllm.asked(request)
     assert path == GENERATE
     assert asked["sampling_params"]["structured_outputs"] == {"structural_tag": tag}

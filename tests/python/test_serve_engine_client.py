@@ -25,18 +25,19 @@ from gateways import HELLO, tokens
 from openai_harmony.serve.engines import EngineError, Sampled, SampleRequest, connect
 from openai_harmony.serve.engines.client import Client, ClientError, errors
 from openai_harmony.serve.engines.engine import CONTEXT
-from openai_harmony.serve.engines.http import _LONG, _MOST_QUOTED
 from openai_harmony.serve.engines.vllm import GENERATE
 
 TOKENS = tokens(HELLO)
 REQUEST = SampleRequest([200006, 1428, 200008], 50, [200002, 200012])
 WRITE = Callable[[asyncio.StreamWriter], Awaitable[None]]
+MOST_QUOTED = 300
+"""So many characters of an error's text are passed on."""
 SERVER = ConnectionKey("host", 80, False, True, None, None, None)
 
 
 @asynccontextmanager
-async def serving(answer: WRITE) -> AsyncIterator[str]:
-    """The address of a server that gives this answer to each request of a connection."""
+async def serving(answer: WRITE, about: WRITE | None = None) -> AsyncIterator[str]:
+    """The address of a server that gives this answer to each request, or ``about`` to ``GET``."""
     tasks: list[asyncio.Task[None]] = []
 
     async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -48,7 +49,7 @@ async def serving(answer: WRITE) -> AsyncIterator[str]:
                 head = await reader.readuntil(b"\r\n\r\n")
                 if b"POST" in head:
                     await reader.readuntil(b"}")
-                await answer(writer)
+                await (answer if b"POST" in head or about is None else about)(writer)
                 await writer.drain()
         writer.close()
         with suppress(ConnectionError):
@@ -59,9 +60,9 @@ async def serving(answer: WRITE) -> AsyncIterator[str]:
         await asyncio.gather(*tasks)
 
 
-def at(use: Callable[[str], Awaitable[Any]], answer: WRITE) -> Any:
+def at(use: Callable[[str], Awaitable[Any]], answer: WRITE, about: WRITE | None = None) -> Any:
     async def run() -> Any:
-        async with serving(answer) as url:
+        async with serving(answer, about) as url:
             return await asyncio.wait_for(use(url), 10)
 
     return asyncio.run(run())
@@ -91,16 +92,16 @@ def asked(engine: Any) -> Callable[[], Awaitable[list[Sampled]]]:
 
 
 def refused(answer: WRITE) -> EngineError:
-    """The error of an engine whose head is known, to a request."""
+    """The error of an engine to a request."""
 
     async def use(url: str) -> EngineError:
         async with aclosing(connect(f"completions={url}", timeout=60)) as engine:
-            engine._known = True  # type: ignore[attr-defined]
             with pytest.raises(EngineError) as caught:
                 await asked(engine)()
             return caught.value
 
-    found: EngineError = at(use, answer)
+    about = says("200 OK", b'{"data": [{"id": "m"}]}')
+    found: EngineError = at(use, answer, about)
     return found
 
 
@@ -171,8 +172,8 @@ def test_when_to_ask_again(header: str, seconds: int | None) -> None:
     ("body", "said"),
     [
         (b"a  b\n\tc", "a b c"),
-        (b"x" * _MOST_QUOTED, "x" * _MOST_QUOTED),
-        (b"x" * (_MOST_QUOTED + 1), "x" * _MOST_QUOTED + "…"),
+        (b"x" * MOST_QUOTED, "x" * MOST_QUOTED),
+        (b"x" * (MOST_QUOTED + 1), "x" * MOST_QUOTED + "…"),
         (b"\xff", "\N{REPLACEMENT CHARACTER}"),
         (b'{"error": {"message": "m", "detail": "d"}}', "m"),
         (b'{"error": "e", "message": "m"}', "e"),
@@ -180,7 +181,7 @@ def test_when_to_ask_again(header: str, seconds: int | None) -> None:
         (b'{"detail": [1]}', "[1]"),
         (b"[1]", "[1]"),
         (b"{}", "{}"),
-        (b"[" * 9000, "[" * _MOST_QUOTED + "…"),
+        (b"[" * 9000, "[" * MOST_QUOTED + "…"),
     ],
     ids=range(11),
 )
@@ -353,7 +354,7 @@ def test_an_engine_that_is_not_healthy(kind: str, path: str, status: int) -> Non
     asyncio.run(run())
 
 
-@pytest.mark.parametrize("length", [_LONG - 1, _LONG])
+@pytest.mark.parametrize("length", [8191, 8192])
 def test_long_prompts_are_sent_whole(length: int) -> None:
     async def run() -> None:
         async with (
@@ -374,8 +375,7 @@ def test_two_that_ask_at_once_find_one_engine() -> None:
             aclosing(connect(fake.url)) as engine,
         ):
             assert engine.constrains is False
-            first, second = await asyncio.gather(*(engine._engine() for _ in range(2)))  # type: ignore[attr-defined]
-            assert first is second
+            await asyncio.gather(*(engine.check() for _ in range(2)))
             assert (engine.constrains, engine.holds) == (True, True)  # type: ignore[attr-defined]
         async with running({"/v1/models": MODELS}) as fake, aclosing(connect(fake.url)) as engine:
             await engine.check()

@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     name = os.path.basename(sys.argv[0])
     prog = name if name.startswith("harmony") else "python -m openai_harmony"
-    parser, commands = _parsers(prog, given)
+    parser, commands = parsers(prog, given)
     _complete(parser)
     if not given:
         parser.print_help()
@@ -75,7 +75,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return FAILED
 
 
-def _parsers(prog: str, given: Sequence[str]) -> tuple[Parser, dict[str, Parser]]:
+def parsers(prog: str, given: Sequence[str]) -> tuple[Parser, dict[str, Parser]]:
     """The parser of the whole line, and that of each command.
 
     Only the arguments of the command that is run are added: the first word, since no option of

@@ -63,7 +63,7 @@ def test_vllm_generate() -> None:
     name = "vllm.entrypoints.scale_out.token_in_token_out.protocol"
     classes = pytest.importorskip(name, reason="vLLM is not installed", exc_type=ImportError)
     engine = Vllm("http://127.0.0.1:1")
-    engine._generates = True
+    engine.generates = True
     read = classes.GenerateRequest.model_validate(sent(engine))
     has(read, token_ids=REQUEST.prompt, stream=True, output_mode="tokens")
     assert not read.model_extra
@@ -108,7 +108,7 @@ def test_log_probabilities_of_vllm_generate() -> None:
     name = "vllm.entrypoints.scale_out.token_in_token_out.protocol"
     classes = pytest.importorskip(name, reason="vLLM is not installed", exc_type=ImportError)
     engine = Vllm("http://127.0.0.1:1")
-    engine._generates = True
+    engine.generates = True
     read = classes.GenerateRequest.model_validate(sent(engine, SURE))
     assert not read.model_extra
     has(read.sampling_params, logprobs=2)

@@ -31,7 +31,8 @@ class Vllm(Completions):
     name = "vllm"
     health = "/health"
     constrains = True
-    _generates: bool | None = None
+    generates: bool | None = None
+    """Whether it takes ``generate``; ``None`` before it was asked."""
 
     async def check(self) -> None:
         """Asks ``/health``, for the model, and which of the two ways there is."""
@@ -39,13 +40,13 @@ class Vllm(Completions):
         _, described = await self._get("/openapi.json")
         paths = described.get("paths") if isinstance(described, dict) else None
         generates = isinstance(paths, dict) and GENERATE in paths
-        if not generates and self._generates is not False:
+        if not generates and self.generates is not False:
             self._fall_back("it is not in its description; start vLLM with --enable-scale-out")
-        self._generates = generates
+        self.generates = generates
 
     def _fall_back(self, reason: object) -> None:
         _LOG.warning("vLLM does not take %s, so /v1/completions is used: %s", GENERATE, reason)
-        self._generates = False
+        self.generates = False
 
     def _avoids(self, path: str, status: int, error: EngineError) -> bool:
         """Whether completions are asked from now on: versions without streams of ``generate``.
@@ -54,7 +55,7 @@ class Vllm(Completions):
         """
         if path != GENERATE or status not in _NO_SUCH_WAY:
             return False
-        if self._generates:  # another request may have found out as well
+        if self.generates:  # another request may have found out as well
             self._fall_back(error)
         return True
 
@@ -64,7 +65,7 @@ class Vllm(Completions):
         if request.grammar is not None:
             tag = request.grammar.written("xgrammar", request.stop_token_ids)
             body["structured_outputs"] = {"structural_tag": tag}
-        if not self._generates:
+        if not self.generates:
             return path, body
         for name in _OF_COMPLETIONS:
             body.pop(name, None)
