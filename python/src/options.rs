@@ -120,6 +120,7 @@ set_from! {
     Option<usize>: |value| optional(value, count),
     Option<u64>: |value| optional(value, count),
     Option<String>: optional_string,
+    Option<Vec<u32>>: |value| optional(value, |ids| each(ids, count)),
     Option<Vec<String>>: |value| optional(value, |names| each(names, string)),
     Option<RenderConfig>: |value| optional(value, |config| self::config(Some(config))),
     HeaderStyle: HeaderStyle::read,

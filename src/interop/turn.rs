@@ -332,6 +332,10 @@ pub struct AnswerOptions {
     pub stream: bool,
     /// Chat: `stream_options.include_usage`, a last chunk with the usage.
     pub include_usage: bool,
+    /// Chat: `return_token_ids`, the ids of the prompt's tokens and of all sampled ones.
+    pub token_ids: bool,
+    /// Chat: `return_tokens_as_token_ids`, the tokens of log-probabilities are written as `token_id:5`.
+    pub tokens_as_ids: bool,
     /// Whether thoughts are shown.
     pub thought_display: ThoughtDisplay,
     /// Responses: reasoning items carry `encrypted_content`, since `include` asks for it.

@@ -20,7 +20,7 @@ pytest.importorskip("starlette")
 
 import fake_engines
 from fake_engines import running
-from gateways import BODIES, HELLO, Answer, Engine, ask, says, tokens
+from gateways import BODIES, HELLO, USER, Answer, Engine, ask, says, tokens
 from openai_harmony import serve
 from openai_harmony.interop import Body
 from openai_harmony.serve.bodies import LARGE, is_quick
@@ -129,7 +129,7 @@ FIELDS = (
     "background conversation context format frequency_penalty images include input instructions "
     "keep_alive logit_bias max_completion_tokens max_output_tokens max_tokens messages metadata model n "
     "options output_config parallel_tool_calls presence_penalty previous_response_id prompt raw reasoning "
-    "reasoning_effort response_format seed stop stop_sequences store stream stream_options suffix system "
+    "prefix_token_ids reasoning_effort response_format return_token_ids seed stop stop_sequences store stream stream_options suffix system "
     "temperature template text think thinking tool_choice tools top_k top_p truncation user"
 ).split()
 VALUES: list[Any] = [
@@ -149,6 +149,9 @@ OTHERS: dict[str, dict[str, Any]] = {
     "/v1/responses/input_tokens": {"input": "Hello"},
     "/v1/messages/count_tokens": BODIES[ANTHROPIC],
     "/v1/completions/render": {"prompt": "Hello"},
+    "/v1/chat/completions/tokens": {"messages": USER, "tokens": [200006, 173781]},
+    "/tokenize": {"messages": USER},
+    "/detokenize": {"tokens": [5]},
     **{f"{path}/render": BODIES[path] for path in (CHAT, RESPONSES, ANTHROPIC)},
 }
 

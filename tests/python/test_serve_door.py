@@ -33,11 +33,12 @@ POSTED = {
     "/inference/v1/generate",
     "/inference/v1/abort_requests",
     f"{CHAT}/render",
+    *(f"{CHAT}/tokens", "/tokenize", "/detokenize"),
 }
 GOT = {
     *("/", "/health", "/ready", "/live", "/metrics", "/openapi.json", "/v1/models"),
     *("/v1/models/a/b", f"{RESPONSES}/x", f"{RESPONSES}/x/input_items"),
-    *("/api/tags", "/api/ps", "/api/version"),
+    *("/api/tags", "/api/ps", "/api/version", "/tokenizer_info"),
 }
 OPEN = {"/", "/health", "/ready", "/live"}
 """What needs no key, by operate.md; `/` is asked by Ollama's clients."""

@@ -67,7 +67,8 @@ fn add_items(there: &mut Vec<Value>, items: &[Value]) {
 
 fn chat(turn: &Turn, chunks: &[Value]) -> Value {
     let (mut message, mut reason, mut usage) = (Map::new(), None, None);
-    let mut logprobs = Vec::new();
+    let (mut logprobs, mut ids) = (Vec::new(), Vec::new());
+    let of_all = turn.answer.token_ids || turn.answer.tokens_as_ids;
     for (at, chunk) in chunks.iter().enumerate() {
         assert_eq!(chunk["object"], "chat.completion.chunk");
         assert_eq!(chunk.get("usage").is_some(), turn.answer.include_usage);
@@ -78,24 +79,37 @@ fn chat(turn: &Turn, chunks: &[Value]) -> Value {
         assert!(reason.is_none(), "nothing follows the reason");
         let delta = choice["delta"].as_object().unwrap();
         assert_eq!(delta.contains_key("role"), at == 0, "the first chunk has the role");
-        assert_eq!(delta.is_empty(), !choice["finish_reason"].is_null());
         add(&mut message, delta);
+        let new_ids = choice.get("token_ids").and_then(Value::as_array);
+        assert_eq!(new_ids.is_some(), turn.answer.token_ids && at > 0);
+        assert_eq!(chunk.get("prompt_token_ids").is_some(), turn.answer.token_ids && at == 0);
+        let has_tokens = new_ids.is_some_and(|new| !new.is_empty());
+        ids.extend(new_ids.into_iter().flatten().cloned());
+        let is_end = !choice["finish_reason"].is_null();
+        let brings_tokens = of_all && (has_tokens || !choice["logprobs"].is_null());
+        assert!(if is_end { delta.is_empty() } else { !delta.is_empty() || brings_tokens });
         if !choice["logprobs"].is_null() {
-            assert!(delta.contains_key("content"), "log-probabilities are those of visible text");
+            let is_visible = delta.contains_key("content");
+            assert!(of_all || is_visible, "log-probabilities are those of visible text");
             extend(&mut logprobs, &choice["logprobs"]["content"]);
         }
         reason = Some(&choice["finish_reason"]).filter(|reason| !reason.is_null());
     }
     let first = &chunks[0];
     let logprobs = (!logprobs.is_empty()).then(|| json!({"content": logprobs, "refusal": null}));
-    let choice = json!({
+    let mut choice = json!({
         "index": 0, "message": message, "logprobs": logprobs, "finish_reason": reason.unwrap(),
     });
+    if turn.answer.token_ids {
+        choice["token_ids"] = ids.into();
+    }
     let mut whole = json!({
         "id": first["id"], "created": first["created"], "model": first["model"], "choices": [choice],
     });
-    if let Some(usage) = usage {
-        whole.as_object_mut().unwrap().insert("usage".to_owned(), usage.clone());
+    for (name, value) in [("usage", usage), ("prompt_token_ids", first.get("prompt_token_ids"))] {
+        if let Some(value) = value {
+            whole[name] = value.clone();
+        }
     }
     whole
 }

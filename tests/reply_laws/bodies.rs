@@ -49,7 +49,10 @@ fn chat() -> Vec<Value> {
         with(body.clone(), json!({"stop": ["ab", "b c", "\n\n"]})),
         with(body.clone(), json!({"messages": prefix})),
         with(body.clone(), json!({"logprobs": true, "top_logprobs": 1})),
-        with(body, json!({"logprobs": true, "stop": ["ab", "b c", "\n\n"]})),
+        with(body.clone(), json!({"logprobs": true, "stop": ["ab", "b c", "\n\n"]})),
+        with(body.clone(), json!({"return_token_ids": true, "include_reasoning": false})),
+        with(body.clone(), json!({"return_token_ids": true, "logprobs": true, "stop": ["ab"]})),
+        with(body, json!({"return_tokens_as_token_ids": true, "logprobs": true})),
     ]
 }
 

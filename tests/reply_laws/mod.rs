@@ -135,7 +135,16 @@ pub(crate) fn check_chunks(
         is_no_answer(turn, tokens, size, chunks);
     } else {
         let together = accumulate::accumulate(turn, &chunks);
-        assert_eq!(together, accumulate::comparable(turn, response), "{chunks:#?}");
+        assert_eq!(together, accumulate::comparable(turn, response.clone()), "{chunks:#?}");
+    }
+    if turn.answer.token_ids {
+        assert_eq!(response["choices"][0]["token_ids"], json!(tokens));
+        assert_eq!(response["prompt_token_ids"], json!(turn.prompt(&encoding()).unwrap()));
+    }
+    if (turn.answer.token_ids || turn.answer.tokens_as_ids)
+        && let Some(entries) = response["choices"][0]["logprobs"]["content"].as_array()
+    {
+        assert_eq!(entries.len(), tokens.len(), "each token has an entry");
     }
     let mut ended = streamed;
     assert!(ended.finish(FinishReason::Abort, None).unwrap().is_empty(), "the end comes once");

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated, Any, Literal
 
 from typing_extensions import TypedDict
@@ -142,6 +142,13 @@ class ReplyOptions(ResumeOptions, total=False):
     prompt_tokens: Annotated[
         int | None,
         Option(None, "How many tokens the prompt has; left out, it is rendered to count them."),
+    ]
+    prompt_token_ids: Annotated[
+        Sequence[int] | None,
+        Option(
+            None,
+            "The prompt's tokens, for bodies with ``return_token_ids``; left out: rendered.",
+        ),
     ]
     cached_tokens: Annotated[int, Option(0, "How many of them the engine had cached.")]
     index: Annotated[int, Option(0, "Which of ``n`` answers this is, in chat completions.")]

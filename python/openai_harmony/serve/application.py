@@ -21,6 +21,7 @@ from starlette.routing import Route, WebSocketRoute
 from openai_harmony.interop import Body, anthropic, chat_completions, ollama
 from openai_harmony.interop.error_body import Api
 from openai_harmony.serve import ollama as ollama_api
+from openai_harmony.serve.brought import continued_prompt, whole_prompt
 from openai_harmony.serve.configuration import Configuration
 from openai_harmony.serve.doorkeeper import Door, Doorkeeper
 from openai_harmony.serve.engines import Engine, EngineError
@@ -36,6 +37,7 @@ from openai_harmony.serve.settings import Settings
 from openai_harmony.serve.store import Store
 from openai_harmony.serve.stored import StoredResponses
 from openai_harmony.serve.threads import in_thread
+from openai_harmony.serve.tokens import TOKENIZER, detokenized, tokenized
 
 _PATIENCE = 0.5
 """So many seconds `/health` waits for the store."""
@@ -118,6 +120,10 @@ def _routes(gateway: Gateway, stored: StoredResponses, store: Store | None) -> l
         Route("/v1/responses/{identity}", stored.delete, methods=["DELETE"]),
         get("/v1/responses/{identity}/input_items", stored.input_items),
         post("/v1/messages/count_tokens", ends.count_tokens),
+        post("/v1/chat/completions/tokens", ends.chat_of_tokens),
+        post("/tokenize", ends.tokenize),
+        post("/detokenize", ends.detokenize),
+        get("/tokenizer_info", ends.tokenizer_info),
         post("/v1/completions", ends.passed_on),
         post("/inference/v1/generate", ends.passed_on),
         post("/inference/v1/abort_requests", ends.passed_on),
@@ -147,7 +153,28 @@ class Endpoints:
 
     async def chat(self, request: Request) -> Response:
         """``POST /v1/chat/completions``."""
-        return await self._gateway.answer(request, self._call("chat_completions", chat_completions))
+        return await self._gateway.answer(request, self._chat(continued_prompt))
+
+    async def chat_of_tokens(self, request: Request) -> Response:
+        """``POST /v1/chat/completions/tokens``: the prompt is the body's ``tokens``."""
+        return await self._gateway.answer(request, self._chat(whole_prompt))
+
+    async def tokenize(self, request: Request) -> Response:
+        """``POST /tokenize``: a text, or the prompt of a chat completion."""
+        call = self._chat(continued_prompt)
+        return await self._gateway.made(request, call, partial(tokenized, self._gateway, call))
+
+    async def detokenize(self, request: Request) -> Response:
+        """``POST /detokenize``: the text of tokens."""
+        work = partial(detokenized, self._gateway.encoding)
+        return await self._gateway.made(request, self._chat(continued_prompt), work)
+
+    async def tokenizer_info(self, request: Request) -> Response:
+        """``GET /tokenizer_info``."""
+        return JSONResponse(TOKENIZER)
+
+    def _chat(self, prompt: Any) -> Call:
+        return replace(self._call("chat_completions", chat_completions), prompt=prompt)
 
     async def messages(self, request: Request) -> Response:
         """``POST /v1/messages``."""

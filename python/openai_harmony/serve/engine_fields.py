@@ -30,7 +30,7 @@ _TEXTS: _Kind = (
     "a list of texts",
     lambda found: isinstance(found, list) and all(isinstance(one, str) for one in found),
 )
-_IDS: _Kind = (
+IDS: _Kind = (
     "a list of token ids",
     lambda found: isinstance(found, list) and all(map(_is_id, found)),
 )
@@ -63,7 +63,7 @@ def _whole(low: int, high: int) -> _Kind:
 
 OF_SAMPLING: dict[str, _Kind] = {
     "min_tokens": _COUNT,
-    "stop_token_ids": _IDS,
+    "stop_token_ids": IDS,
     "ignore_eos": _FLAG,
     "bad_words": _TEXTS,
 }

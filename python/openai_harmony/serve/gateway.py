@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
-from openai_harmony.encoding import HarmonyEncodingName, load_harmony_encoding
+from openai_harmony.encoding import HarmonyEncoding, HarmonyEncodingName, load_harmony_encoding
 from openai_harmony.errors import PromptTooLongError
 from openai_harmony.interop import Body
 from openai_harmony.interop.error_body import Api, error_body
@@ -75,6 +75,8 @@ class Call:
     """Makes a turn of the body, and of what :attr:`refer` has found."""
     early: Callable[[Body], Response | None] = lambda _: None
     """Answers a body that needs no engine."""
+    prompt: Callable[[Turn, Body, HarmonyEncoding], list[int] | None] = lambda *_: None
+    """The prompt, if the body brings its tokens."""
     refer: Callable[[Body], Awaitable[dict[str, Any]]] | None = None
     """Looks up what the body refers to."""
     instead: Callable[[Turn, Body, dict[str, Any]], Awaitable[Response] | None] = lambda *_: None
@@ -100,6 +102,8 @@ class Prepared:
     """Why nothing can be asked."""
 
 
+_HEADER = 3
+"""How many tokens precede the text of an answer, at least."""
 Work = Callable[[Request, Record, AsyncExitStack], Awaitable[Response]]
 """Answers a request: fills the record, and leaves to the stack what ends with the answer."""
 
@@ -297,14 +301,24 @@ class Gateway:
 
     async def counted(self, request: Request, call: Call, about: dict[str, Any]) -> Response:
         """How many tokens the prompt of a request has, in an object that has ``about``, too."""
+
+        def count(body: Body, found: dict[str, Any]) -> dict[str, Any]:
+            turn = call.read(body, **found)
+            return {**about, "input_tokens": len(self.prompt(turn, body, call))}
+
+        return await self.made(request, call, count)
+
+    async def made(
+        self, request: Request, call: Call, make: Callable[[Body, dict[str, Any]], dict[str, Any]]
+    ) -> Response:
+        """What is made of a body, and of what it refers to, without the engine."""
         try:
             with ExitStack() as held:
                 body, size = await self.bodies.read(request, held)
                 found = await call.refer(body) if call.refer else {}
-                count = partial(self._count, call, body, found)
-                prompt = await _worked(not is_quick(body, size), count)
+                made = await _worked(not is_quick(body, size), partial(make, body, found))
             headers = {"request-id": request_id()} if call.api == "anthropic" else None
-            return JSONResponse({**about, "input_tokens": prompt}, headers=headers)
+            return JSONResponse(made, headers=headers)
         except REFUSALS as error:
             return await self.refuse(request, error)
 
@@ -317,12 +331,13 @@ class Gateway:
         is_large: bool,
     ) -> Prepared:
         turn = call.read(body, **found)
+        _refuse_unseen(turn, body)
         record.model = turn.model or record.model
         prompt = array("I")
         most = self._most_tokens(record.key), self.settings.max_answers
         headers = self.journal.trace_headers(record)
         try:
-            prompt = self._prompt(turn)
+            prompt = self.prompt(turn, body, call)
             grammar = constraint_of(turn)
             given = engine_fields(body, {**OF_SAMPLING, **OF_REQUESTS})
             if not self._trusts(record.key):
@@ -339,10 +354,10 @@ class Gateway:
     def _trusts(self, key: Key) -> bool:
         return key.trusted or self.settings.trust_clients
 
-    def _count(self, call: Call, body: Body, found: dict[str, Any]) -> int:
-        return len(self._prompt(call.read(body, **found)))
-
-    def _prompt(self, turn: Turn) -> array[int]:
+    def prompt(self, turn: Turn, body: Body, call: Call) -> array[int]:
+        """The prompt of a turn, or the one that the body brings."""
+        if (brought := call.prompt(turn, body, self.encoding)) is not None:
+            return array("I", brought)
         # A list of the millions of tokens that a body may have would hold up other answers.
         if not turn.may_truncate:
             return turn.prompt_array(self.encoding)
@@ -362,6 +377,8 @@ class Gateway:
             "thinking_budget": budget,
             "spelled_markers": self.settings.spelled_markers,
         }
+        if body.flag("return_token_ids"):
+            options["prompt_token_ids"] = prepared.prompt
         begun = await begin(self.engine, asked)
         if grammar is not None:
             self._warn_of_engine()
@@ -444,6 +461,19 @@ class Gateway:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
         return JSONResponse(joined(answers))
+
+
+def _refuse_unseen(turn: Turn, body: Body) -> None:
+    """Refuses log-probabilities of visible text where no token can be visible."""
+    most, is_asked = turn.sampling.get("max_tokens"), "logprobs" in turn.sampling
+    of_all = body.flag("return_token_ids") or body.flag("return_tokens_as_token_ids")
+    if is_asked and most and most <= _HEADER and turn.prefill is None and not of_all:
+        raise RefusedError(
+            f"max_tokens: an answer begins with {_HEADER} tokens that are not visible, such as "
+            f"<|channel|>final<|message|>, so {most} have no log-probabilities to show; allow "
+            "more, or set return_token_ids for those of all tokens",
+            path="max_tokens",
+        )
 
 
 async def _nothing(_: object) -> bytes:

@@ -1,10 +1,12 @@
 //! Log-probabilities: those of the sampled tokens, and the entries for visible text in answers.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::{ErrorKind, Result};
+use crate::interop::Turn;
 use crate::parse::Utf8Decoder;
 use crate::path::Path;
 use crate::saved::MOST;
@@ -63,6 +65,12 @@ pub(in crate::interop) struct Logprobs {
     /// How many alternatives of each token the answer has.
     #[serde(skip)]
     alternatives: usize,
+    /// Whether all tokens have an entry, not only those of visible text.
+    #[serde(skip)]
+    is_all: bool,
+    /// Whether tokens are written by their ids.
+    #[serde(skip)]
+    as_ids: bool,
     /// How many tokens were fed before the first one kept here.
     past: usize,
     tokens: Vec<FedToken>,
@@ -86,9 +94,14 @@ struct FedToken {
 }
 
 impl Logprobs {
-    pub(in crate::interop) fn new(alternatives: usize) -> Self {
-        Self {
-            alternatives,
+    /// `None` if the body asks for no log-probabilities. Bodies that ask for token ids want those of all tokens: vLLM's
+    /// clients match the two lists.
+    pub(in crate::interop) fn of(turn: &Turn) -> Option<Self> {
+        let as_ids = turn.answer.tokens_as_ids;
+        Some(Self {
+            alternatives: turn.sampling.logprobs?,
+            is_all: as_ids || turn.answer.token_ids,
+            as_ids,
             past: 0,
             tokens: Vec::new(),
             next: 0,
@@ -96,7 +109,7 @@ impl Logprobs {
             decoder: Utf8Decoder::default(),
             decoded: 0,
             emitted: 0,
-        }
+        })
     }
 
     /// Adds tokens that are fed, each with its log-probability if the engine gave one.
@@ -116,7 +129,13 @@ impl Logprobs {
     /// already emitted.
     pub(in crate::interop) fn checkpoint(&self, first: usize, says_more: bool) -> Self {
         let first = first.saturating_sub(self.past).min(self.tokens.len());
-        let held = if says_more { first.min(self.next) } else { first };
+        let held = if self.is_all {
+            self.next.min(self.tokens.len())
+        } else if says_more {
+            first.min(self.next)
+        } else {
+            first
+        };
         Self {
             past: self.past + held,
             tokens: self.tokens[held..].to_vec(),
@@ -129,16 +148,42 @@ impl Logprobs {
     /// Replaces `own`, which is at its beginning, with a checkpoint's state. `false` if that does not fit: a checkpoint
     /// may have been altered.
     pub(in crate::interop) fn resume(&mut self, own: &Self) -> bool {
-        self.alternatives = own.alternatives;
+        (self.alternatives, self.is_all, self.as_ids) = (own.alternatives, own.is_all, own.as_ids);
         self.decoded <= MOST && self.emitted <= MOST && self.decoder.is_possible()
     }
 
     /// A message's content begins with this token.
     pub(in crate::interop) fn begin(&mut self, first: usize) {
+        if self.is_all {
+            return;
+        }
         let first = first.saturating_sub(self.past);
         (self.next, self.undecoded) = (first, first);
         (self.decoded, self.emitted) = (0, 0);
         self.decoder = Utf8Decoder::default();
+    }
+
+    /// The entries of the last `count` tokens, which were just fed, if all tokens have one. Those before the engine's
+    /// first log-probability come with it.
+    pub(in crate::interop) fn sampled(&mut self, count: usize) -> Vec<LogprobEntry> {
+        let from = self.next;
+        let is_known = |token: &FedToken| token.given.is_some();
+        let knows_any = || self.tokens.iter().rev().take(count).any(is_known);
+        if self.is_all && (from > 0 || self.past > 0 || knows_any()) {
+            self.next = self.tokens.len();
+        }
+        self.entries(from..self.next)
+    }
+
+    /// The entries of all tokens, if all have one.
+    pub(in crate::interop) fn all(&self) -> Option<Vec<LogprobEntry>> {
+        self.is_all.then(|| self.entries(0..self.next))
+    }
+
+    fn entries(&self, of: Range<usize>) -> Vec<LogprobEntry> {
+        // A checkpoint may have been altered.
+        let tokens = self.tokens.get(of).unwrap_or_default();
+        tokens.iter().filter_map(|token| self.entry(token)).collect()
     }
 
     /// The entries for the next piece of text, whose tokens are known up to `end`. Stop strings hold back the rest; if
@@ -151,6 +196,9 @@ impl Logprobs {
         is_all: bool,
         ends: bool,
     ) -> Vec<LogprobEntry> {
+        if self.is_all {
+            return Vec::new();
+        }
         self.decode(end);
         self.emitted += text.len();
         if is_all {
@@ -182,14 +230,20 @@ impl Logprobs {
         }
     }
 
-    /// `None` for a token whose log-probability is not known.
+    /// `None` for a token of visible text whose log-probability is not known. Where all tokens have one, it is -9999, as
+    /// in vLLM.
     fn entry(&self, token: &FedToken) -> Option<LogprobEntry> {
-        let TokenLogprob { logprob, top } = token.given.as_ref()?;
-        let alternatives = top.iter().filter_map(|&(id, logprob)| Likely::new(id, logprob));
+        let unknown = TokenLogprob::from(LEAST);
+        let given = token.given.as_ref().or(self.is_all.then_some(&unknown))?;
+        let TokenLogprob { logprob, top } = given;
+        let likely = |id, bytes, logprob| Likely::new(id, bytes, logprob, self.as_ids);
+        let alternatives =
+            top.iter().filter_map(|&(id, logprob)| Some(likely(id, bytes_of(id)?, logprob)));
         let mut alternatives: Vec<_> = alternatives.collect();
         alternatives.sort_by(|one, other| other.logprob.total_cmp(&one.logprob));
         alternatives.truncate(self.alternatives);
-        Some(LogprobEntry { token: Likely::new(token.id, *logprob)?, top_logprobs: alternatives })
+        let bytes = bytes_of(token.id).or(self.is_all.then_some(b""))?;
+        Some(LogprobEntry { token: likely(token.id, bytes, *logprob), top_logprobs: alternatives })
     }
 }
 
@@ -203,17 +257,17 @@ pub(in crate::interop) struct LogprobEntry {
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 struct Likely {
-    /// Its text, with U+FFFD for a part of a character.
+    /// Its text, with U+FFFD for a part of a character, or `token_id:5`.
     token: Cow<'static, str>,
     logprob: f64,
     bytes: &'static [u8],
 }
 
 impl Likely {
-    /// `None` for an id that does not exist.
-    fn new(id: TokenId, logprob: f64) -> Option<Self> {
-        let bytes = bytes_of(id)?;
-        Some(Self { token: String::from_utf8_lossy(bytes), logprob, bytes })
+    fn new(id: TokenId, bytes: &'static [u8], logprob: f64, as_id: bool) -> Self {
+        let text = || String::from_utf8_lossy(bytes);
+        let token = if as_id { format!("token_id:{id}").into() } else { text() };
+        Self { token, logprob, bytes }
     }
 }
 

@@ -8,8 +8,10 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::json::write_json;
+use super::logprobs::{LogprobEntry, Logprobs};
 use super::segment::{Delta, PastSegments, Segment};
 use super::sink::Sink;
+use crate::tokenizer::TokenId;
 
 /// Why the tokens end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -71,6 +73,11 @@ pub(in crate::interop) trait Writer: Debug + Send + Sync {
     fn open(&mut self, _usage: Usage, _sink: &mut Sink<'_>) {}
     /// Continues after these segments, all of which have ended.
     fn resume(&mut self, _past: PastSegments) {}
+    /// Tokens were sampled, with the entries of all of them if the body asks for those. What they become follows, then
+    /// [`Self::flush`].
+    fn sampled(&mut self, _tokens: &[TokenId], _logprobs: Vec<LogprobEntry>) {}
+    /// Sends tokens that no chunk has sent.
+    fn flush(&mut self, _sink: &mut Sink<'_>) {}
     /// Sends that a segment begins.
     fn begin(&mut self, _index: usize, _segment: &Segment, _sink: &mut Sink<'_>) {}
     /// Sends more of a segment's text or arguments.
@@ -96,6 +103,8 @@ pub(in crate::interop) struct Head {
     pub(in crate::interop) model: String,
     pub(in crate::interop) index: usize,
     pub(in crate::interop) reasoning_field: ReasoningField,
+    /// The prompt's tokens, if the answer has them.
+    pub(in crate::interop) prompt_token_ids: Option<Vec<TokenId>>,
 }
 
 /// The answer so far.
@@ -104,6 +113,9 @@ pub(in crate::interop) struct AnswerState<'a> {
     /// Counts of the segments before a checkpoint.
     pub(in crate::interop) past: PastSegments,
     pub(in crate::interop) segments: &'a [Segment],
+    /// The sampled tokens, and the log-probabilities that the body asks for.
+    pub(in crate::interop) tokens: &'a [TokenId],
+    pub(in crate::interop) logprobs: Option<&'a Logprobs>,
     pub(in crate::interop) usage: Usage,
     /// `None` while it is under way.
     pub(in crate::interop) outcome: Option<&'a Outcome>,
@@ -112,7 +124,8 @@ pub(in crate::interop) struct AnswerState<'a> {
 impl AnswerState<'_> {
     /// The state of an answer that begins.
     pub(in crate::interop) fn opening(usage: Usage) -> Self {
-        Self { past: PastSegments::default(), segments: &[], usage, outcome: None }
+        let past = PastSegments::default();
+        Self { past, segments: &[], tokens: &[], logprobs: None, usage, outcome: None }
     }
 
     /// Whether it has a complete call.

@@ -91,6 +91,8 @@ const FIELDS: &[&str] = &[
     "stream_options",
     "logprobs",
     "top_logprobs",
+    "return_token_ids",
+    "return_tokens_as_token_ids",
     "web_search_options",
     "modalities",
     "continue_final_message",
@@ -155,6 +157,8 @@ fn collect(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
     read_stop(body, "stop", request)?;
     read_all_sampling(body, request)?;
     request.answer.stream = body.bool("stream")?.unwrap_or(false);
+    request.answer.token_ids = body.bool("return_token_ids")?.unwrap_or(false);
+    request.answer.tokens_as_ids = body.bool("return_tokens_as_token_ids")?.unwrap_or(false);
     if let Some(stream) = body.object("stream_options")? {
         request.answer.include_usage = stream.bool("include_usage")?.unwrap_or(false);
         request.list_others(&stream, &["include_usage"]);

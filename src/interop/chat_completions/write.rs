@@ -3,10 +3,11 @@
 use serde_json::{Value, json};
 
 use crate::interop::answer::{
-    AnswerState, Call, Delta, Head, LogprobEntry, Members, Segment, Sink, Usage, Writer, joined,
-    visible_logprobs, write_json, write_object,
+    AnswerState, Call, Delta, Head, LogprobEntry, Logprobs, Members, Segment, Sink, Usage, Writer,
+    joined, visible_logprobs, write_json, write_object,
 };
 use crate::interop::{FinishReason, ReasoningField, ThoughtDisplay, Turn};
+use crate::tokenizer::TokenId;
 
 /// Writes chat completions.
 #[derive(Debug)]
@@ -17,6 +18,10 @@ pub(super) struct Chat {
     begin: Vec<u8>,
     before_choices: usize,
     include_usage: bool,
+    /// Whether chunks and answer have the ids of the sampled tokens.
+    token_ids: bool,
+    /// Tokens that no chunk has sent, and their log-probabilities.
+    unsent: (Vec<TokenId>, Vec<LogprobEntry>),
     /// Whether calls are written in the old form, `function_call`.
     function_call: bool,
 }
@@ -42,35 +47,48 @@ impl Chat {
             before_choices,
             head,
             include_usage: turn.answer.include_usage,
+            token_ids: turn.answer.token_ids,
+            unsent: (Vec::new(), Vec::new()),
             function_call: turn.answer.function_call,
         }
     }
 
-    /// Sends a chunk with this delta.
-    fn push(&self, delta: impl FnOnce(&mut Members<'_>), sink: &mut Sink<'_>) {
-        let end = |bytes: &mut Vec<u8>| {
-            bytes.extend_from_slice(b",\"logprobs\":null,\"finish_reason\":null");
-        };
-        self.push_choice(delta, end, sink);
-    }
-
-    /// Sends a chunk with this delta, followed by the rest of the choice.
-    fn push_choice(
-        &self,
+    /// Sends a chunk with this delta, the log-probabilities of its text, and the tokens that no chunk has sent.
+    fn push(
+        &mut self,
         delta: impl FnOnce(&mut Members<'_>),
-        rest: impl FnOnce(&mut Vec<u8>),
+        logprobs: &[LogprobEntry],
+        reason: Option<&str>,
         sink: &mut Sink<'_>,
     ) {
+        let (ids, all) = std::mem::take(&mut self.unsent);
+        let logprobs = if all.is_empty() { logprobs } else { &all };
         sink.chunk("", |bytes| {
             bytes.extend_from_slice(&self.begin);
             write_object(bytes, delta);
-            rest(bytes);
-            let end: &[u8] = if self.include_usage { b"}],\"usage\":null}" } else { b"}]}" };
-            bytes.extend_from_slice(end);
+            if logprobs.is_empty() && reason.is_none() {
+                bytes.extend_from_slice(b",\"logprobs\":null,\"finish_reason\":null");
+            } else {
+                bytes.extend_from_slice(b",\"logprobs\":");
+                write_json(&logprobs_of(logprobs), bytes);
+                bytes.extend_from_slice(b",\"finish_reason\":");
+                write_json(&reason, bytes);
+            }
+            if self.token_ids {
+                bytes.extend_from_slice(b",\"token_ids\":");
+                write_json(&ids, bytes);
+            }
+            self.end_chunk(bytes);
         });
     }
 
-    fn push_text(&self, segment: &Segment, new: Delta<'_>, sink: &mut Sink<'_>) {
+    /// Writes the end of a chunk's choice and of the chunk.
+    fn end_chunk(&self, bytes: &mut Vec<u8>) {
+        let end: &[u8] = if self.include_usage { b"}],\"usage\":null}" } else { b"}]}" };
+        bytes.extend_from_slice(end);
+    }
+
+    fn push_text(&mut self, segment: &Segment, new: Delta<'_>, sink: &mut Sink<'_>) {
         let text = new.joined();
         let fields = if segment.is_thought() { self.thought_fields() } else { &["content"] };
         if fields.is_empty() {
@@ -81,27 +99,20 @@ impl Chat {
                 delta.text(field, &text);
             }
         };
-        if new.logprobs.is_empty() {
-            return self.push(delta, sink);
-        }
-        let rest = |bytes: &mut Vec<u8>| {
-            bytes.extend_from_slice(b",\"logprobs\":");
-            write_json(&logprobs_of(&new.logprobs.iter().collect::<Vec<_>>()), bytes);
-            bytes.extend_from_slice(b",\"finish_reason\":null");
-        };
-        self.push_choice(delta, rest, sink);
+        self.push(delta, new.logprobs, None, sink);
     }
 
     /// Sends more of a call's arguments; the first time with its name.
-    fn push_call(&self, call: &Call, is_first: bool, more: &str, sink: &mut Sink<'_>) {
+    fn push_call(&mut self, call: &Call, is_first: bool, more: &str, sink: &mut Sink<'_>) {
+        let (argument, is_old) = (self.argument(call), self.function_call);
         let write = |function: &mut Members<'_>| {
             if is_first {
                 function.text("name", &name_of(call));
             }
-            function.text(self.argument(call), more);
+            function.text(argument, more);
         };
         let delta = |delta: &mut Members<'_>| {
-            if self.function_call {
+            if is_old {
                 delta.object("function_call", write);
                 return;
             }
@@ -113,7 +124,7 @@ impl Chat {
                 item.object(kind_of(call), write);
             });
         };
-        self.push(delta, sink);
+        self.push(delta, &[], None, sink);
     }
 
     /// Why the answer ended; `None` while it is under way.
@@ -171,10 +182,31 @@ impl Chat {
 
 impl Writer for Chat {
     fn open(&mut self, _usage: Usage, sink: &mut Sink<'_>) {
-        let delta = |delta: &mut Members<'_>| {
-            delta.text("role", "assistant").text("content", "");
-        };
-        self.push(delta, sink);
+        sink.chunk("", |bytes| {
+            let (head, choices) = self.begin.split_at(self.before_choices);
+            bytes.extend_from_slice(head);
+            if let Some(ids) = &self.head.prompt_token_ids {
+                bytes.extend_from_slice(b",\"prompt_token_ids\":");
+                write_json(ids, bytes);
+            }
+            bytes.extend_from_slice(choices);
+            bytes.extend_from_slice(b"{\"role\":\"assistant\",\"content\":\"\"}");
+            bytes.extend_from_slice(b",\"logprobs\":null,\"finish_reason\":null");
+            self.end_chunk(bytes);
+        });
+    }
+
+    fn sampled(&mut self, tokens: &[TokenId], logprobs: Vec<LogprobEntry>) {
+        if self.token_ids {
+            self.unsent.0.extend_from_slice(tokens);
+        }
+        self.unsent.1.extend(logprobs);
+    }
+
+    fn flush(&mut self, sink: &mut Sink<'_>) {
+        if !self.unsent.0.is_empty() || !self.unsent.1.is_empty() {
+            self.push(|_| {}, &[], None, sink);
+        }
     }
 
     fn begin(&mut self, _index: usize, segment: &Segment, sink: &mut Sink<'_>) {
@@ -192,11 +224,7 @@ impl Writer for Chat {
 
     fn close(&mut self, state: &AnswerState<'_>, sink: &mut Sink<'_>) {
         let reason = self.finish_reason(state);
-        let end = |bytes: &mut Vec<u8>| {
-            bytes.extend_from_slice(b",\"logprobs\":null,\"finish_reason\":");
-            write_json(&reason, bytes);
-        };
-        self.push_choice(|_| {}, end, sink);
+        self.push(|_| {}, &[], reason, sink);
         if self.include_usage {
             sink.chunk("", |bytes| {
                 bytes.extend_from_slice(&self.begin[..self.before_choices]);
@@ -209,27 +237,35 @@ impl Writer for Chat {
 
     fn response(&self, state: &AnswerState<'_>, bytes: &mut Vec<u8>) {
         let Head { id, created, model, index, .. } = &self.head;
-        let logprobs: Vec<_> = visible_logprobs(state.segments).collect();
-        let logprobs = (!logprobs.is_empty()).then(|| logprobs_of(&logprobs));
-        let response = json!({
+        let all = state.logprobs.and_then(Logprobs::all);
+        let visible = || visible_logprobs(state.segments).cloned().collect();
+        let mut choice = json!({
+            "index": index,
+            "message": self.message(state.segments),
+            "logprobs": logprobs_of(&all.unwrap_or_else(visible)),
+            "finish_reason": self.finish_reason(state),
+        });
+        if self.token_ids {
+            choice["token_ids"] = json!(state.tokens);
+        }
+        let mut response = json!({
             "id": id,
             "object": "chat.completion",
             "created": created,
             "model": model,
-            "choices": [{
-                "index": index,
-                "message": self.message(state.segments),
-                "logprobs": logprobs,
-                "finish_reason": self.finish_reason(state),
-            }],
+            "choices": [choice],
             "usage": usage(state.usage),
         });
+        if let Some(ids) = &self.head.prompt_token_ids {
+            response["prompt_token_ids"] = json!(ids);
+        }
         write_json(&response, bytes);
     }
 }
 
-fn logprobs_of(entries: &[&LogprobEntry]) -> Value {
-    json!({"content": entries, "refusal": null})
+/// Null if there are none.
+fn logprobs_of(entries: &[LogprobEntry]) -> Value {
+    if entries.is_empty() { Value::Null } else { json!({"content": entries, "refusal": null}) }
 }
 
 fn usage(usage: Usage) -> Value {

@@ -54,7 +54,8 @@ pub(super) fn whole(
             members.value("stop_reason", stop);
         });
         write_usage(answer, prompt, sampled);
-        for name in ["prompt_logprobs", "kv_transfer_params"] {
+        let asked = turn.answer.token_ids.then_some("prompt_token_ids");
+        for name in ["prompt_logprobs", "kv_transfer_params"].into_iter().chain(asked) {
             answer.value(name, &generated.get(name).map(|field| field.at()));
         }
     });
@@ -216,6 +217,7 @@ fn reply_options(index: usize, id: &str, options: DerenderOptions<'_>) -> ReplyO
         id: Some(id.to_owned()),
         index,
         prompt_tokens: Some(0),
+        prompt_token_ids: Some(Vec::new()),
         reasoning_field: ReasoningField::Reasoning,
         ..ReplyOptions::new(options.model)
     }

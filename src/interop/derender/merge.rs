@@ -7,7 +7,7 @@ use crate::interop::Json;
 /// Merges the choices of several chunks into one.
 pub(super) fn merged(chunks: &[Json], index: usize) -> Map<String, Value> {
     let mut delta = Map::new();
-    let mut logprobs = Vec::new();
+    let (mut logprobs, mut ids) = (Vec::new(), None);
     let mut reason = Value::Null;
     for chunk in chunks {
         let Value::Object(mut chunk) = chunk.to_value() else { continue };
@@ -20,6 +20,9 @@ pub(super) fn merged(chunks: &[Json], index: usize) -> Map<String, Value> {
         }
         if let Some(Value::Array(entries)) = choice["logprobs"].get_mut("content") {
             logprobs.append(entries);
+        }
+        if let Value::Array(more) = choice["token_ids"].take() {
+            ids.get_or_insert_with(Vec::new).extend(more);
         }
         if !choice["finish_reason"].is_null() {
             reason = choice["finish_reason"].take();
@@ -35,6 +38,9 @@ pub(super) fn merged(chunks: &[Json], index: usize) -> Map<String, Value> {
     choice.insert("delta".to_owned(), Value::Object(delta));
     choice.insert("logprobs".to_owned(), logprobs);
     choice.insert("finish_reason".to_owned(), reason);
+    if let Some(ids) = ids {
+        choice.insert("token_ids".to_owned(), Value::Array(ids));
+    }
     choice
 }
 

@@ -78,8 +78,10 @@ impl Reply {
         if let Some(logprobs) = logprobs {
             check(tokens, logprobs)?;
         }
+        let mut entries = Vec::new();
         if let Some(kept) = &mut self.sorter.visible.logprobs {
             kept.feed(tokens, logprobs.unwrap_or_default());
+            entries = kept.sampled(tokens.len());
         }
         if !tokens.is_empty() {
             self.timer.first_token();
@@ -88,7 +90,9 @@ impl Reply {
         let events = self.parser.feed(tokens)?;
         let sink = &mut Sink::new(bytes, framing);
         self.open(sink);
+        self.sorter.writer.sampled(tokens, entries);
         self.sorter.take(events, None, sink);
+        self.sorter.writer.flush(sink);
         Ok(())
     }
 
@@ -204,8 +208,15 @@ impl Reply {
         let durations = self.timer.durations();
         let outcome = Outcome { reason, stop_sequence, durations, failure: failure.to_owned() };
         let usage = self.usage();
-        let Sorter { made: Made { segments, past, .. }, writer, .. } = &mut self.sorter;
-        let state = AnswerState { past: *past, segments, usage, outcome: Some(&outcome) };
+        let Sorter { made: Made { segments, past, .. }, writer, visible, .. } = &mut self.sorter;
+        let state = AnswerState {
+            past: *past,
+            segments,
+            tokens: self.parser.tokens(),
+            logprobs: visible.logprobs.as_ref(),
+            usage,
+            outcome: Some(&outcome),
+        };
         if reason == FinishReason::Abort {
             let error = self.dialect.error_body(end.status, end.message, None, None);
             writer.fail(&state, &error, sink);

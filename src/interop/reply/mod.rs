@@ -117,10 +117,12 @@ pub struct Reply {
 
 impl Reply {
     fn new(turn: &Turn, encoding: HarmonyEncoding, options: ReplyOptions) -> Result<Self> {
-        let prompt_tokens = match options.prompt_tokens {
-            Some(count) => count,
-            None => turn.prompt(&encoding)?.len(),
-        };
+        let mut prompt = options.prompt_token_ids;
+        if prompt.is_none() && (turn.answer.token_ids || options.prompt_tokens.is_none()) {
+            prompt = Some(turn.prompt(&encoding)?);
+        }
+        let counted = prompt.as_ref().map_or(0, Vec::len);
+        let prompt_tokens = options.prompt_tokens.unwrap_or(counted);
         let definition = turn.dialect.definition();
         let make_id = options.make_id;
         let id = match options.id {
@@ -132,6 +134,7 @@ impl Reply {
         let options = ReplyOptions {
             id: Some(id.clone()),
             created: Some(created),
+            prompt_token_ids: prompt.filter(|_| turn.answer.token_ids),
             make_id: None,
             clock: Clock::default(),
             ..options
@@ -142,6 +145,7 @@ impl Reply {
             model: options.model.clone(),
             index: options.index,
             reasoning_field: options.reasoning_field,
+            prompt_token_ids: options.prompt_token_ids.clone(),
         };
         let config = ParserOptions::lenient().with_tools(turn.tools.recipients());
         let config = config.with_spelled_markers(options.spelled_markers);
@@ -175,9 +179,16 @@ impl Reply {
     /// Appends [`Self::response`] to a buffer as JSON on one line, with every number in a call's arguments as the model
     /// wrote it.
     pub fn response_into(&self, bytes: &mut Vec<u8>) {
-        let Sorter { made: Made { segments, past, .. }, writer, .. } = &self.sorter;
-        let (usage, outcome) = (self.usage(), self.outcome.as_ref());
-        writer.response(&AnswerState { past: *past, segments, usage, outcome }, bytes);
+        let Sorter { made: Made { segments, past, .. }, writer, visible, .. } = &self.sorter;
+        let state = AnswerState {
+            past: *past,
+            segments,
+            tokens: self.parser.tokens(),
+            logprobs: visible.logprobs.as_ref(),
+            usage: self.usage(),
+            outcome: self.outcome.as_ref(),
+        };
+        writer.response(&state, bytes);
     }
 
     #[doc(hidden)]

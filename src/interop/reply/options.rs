@@ -9,6 +9,7 @@ use serde::Deserialize;
 use crate::interop::ReasoningField;
 use crate::interop::clock::{seconds_since_1970, stopwatch};
 use crate::options::{not_in_json, options};
+use crate::tokenizer::TokenId;
 
 options! {
     /// Options of [`Turn::reply`](crate::interop::Turn::reply).
@@ -34,6 +35,10 @@ options! {
         /// How many tokens the prompt has; `None` renders it once more to count them.
         pub prompt_tokens: Option<usize>
             => with_prompt_tokens(prompt_tokens: usize) Some(prompt_tokens),
+        /// The prompt's tokens, for bodies that ask for them
+        /// ([`AnswerOptions::token_ids`](crate::interop::AnswerOptions::token_ids)); `None` renders it once more.
+        pub prompt_token_ids: Option<Vec<TokenId>>
+            => with_prompt_token_ids(ids: Vec<TokenId>) Some(ids),
         /// How many of the prompt's tokens the engine had cached.
         pub cached_tokens: usize => with_cached_tokens,
         /// The index of this answer among `n`. Only chat completions have more than one.

@@ -19,7 +19,7 @@ use crate::interop::{ReasoningField, TokenLogprob, Turn};
 use crate::saved::{invalid, read};
 
 /// The version of the format. It changes with the fields of [`SavedReply`].
-const VERSION: u32 = 9;
+const VERSION: u32 = 10;
 
 #[derive(Debug, Serialize, Deserialize)]
 struct SavedReply {
@@ -30,6 +30,8 @@ struct SavedReply {
     created: u64,
     index: usize,
     prompt_tokens: usize,
+    /// Those of the prompt, if the answer has them.
+    prompt_token_ids: Option<Vec<u32>>,
     cached_tokens: usize,
     thinking_budget: Option<usize>,
     reasoning_field: ReasoningField,
@@ -137,6 +139,7 @@ impl Reply {
             id: Some(saved.id),
             created: Some(saved.created),
             prompt_tokens: Some(saved.prompt_tokens),
+            prompt_token_ids: saved.prompt_token_ids,
             cached_tokens: saved.cached_tokens,
             index: saved.index,
             reasoning_field: saved.reasoning_field,
@@ -271,6 +274,7 @@ impl Reply {
             created: options.created.unwrap_or_default(),
             index: options.index,
             prompt_tokens: self.prompt_tokens,
+            prompt_token_ids: options.prompt_token_ids.clone(),
             cached_tokens: self.cached_tokens,
             thinking_budget: options.thinking_budget,
             reasoning_field: options.reasoning_field,

@@ -97,7 +97,7 @@ impl Sorter {
             visible: VisibleText {
                 stop: StopStrings::new(&turn.stop_strings)?,
                 stopped: None,
-                logprobs: turn.sampling.logprobs.map(Logprobs::new),
+                logprobs: Logprobs::of(turn),
             },
             made: Made::default(),
         })

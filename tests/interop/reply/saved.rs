@@ -456,7 +456,7 @@ fn other_bytes_are_refused() {
     assert!(reason(&chat, &saved[..saved.len() - 2]).starts_with("not a saved reply: EOF"));
     assert_eq!(
         reason(&chat, &changed("version", json!(1))),
-        "its version is 1; this library reads 9"
+        "its version is 1; this library reads 10"
     );
     for cuts in [json!([9_999]), json!([]), json!([1, 1]), json!([u64::MAX, u64::MAX])] {
         let reason = reason(&chat, &changed("cuts", cuts));
