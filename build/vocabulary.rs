@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use crate::Table;
 use crate::special_names;
 
-/// The file as it is published for tiktoken; `tests/tokenizer.rs` compares its SHA-256.
+/// The file as it is published for tiktoken; `tests/library/tokenizer.rs` compares its SHA-256.
 const PUBLISHED: &str = include_str!("o200k_base.tiktoken");
 
 /// The bytes of the ordinary tokens, by id. A line of the file has those of a token in base64, a space, its id.

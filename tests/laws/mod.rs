@@ -1,6 +1,6 @@
 //! Laws that parsing keeps for any tokens whatever, as checks that panic where one is broken.
 //!
-//! `tests/parse_laws.rs` runs them on random tokens, the fuzz target on those that it finds.
+//! `tests/library/parse_laws.rs` runs them on random tokens, the fuzz target on those that it finds.
 #![expect(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a check panics")]
 
 use std::collections::BTreeMap;

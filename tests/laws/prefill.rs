@@ -1,7 +1,7 @@
 //! The law of prefilling, as a check that panics where it is broken: parsing a completion after a prefill equals
 //! parsing the whole.
 //!
-//! `tests/prefill.rs` runs it on random prefills and tokens, the fuzz target on those that it finds.
+//! `tests/library/prefill.rs` runs it on random prefills and tokens, the fuzz target on those that it finds.
 #![expect(clippy::unwrap_used, reason = "a check panics")]
 
 use std::ops::Range;

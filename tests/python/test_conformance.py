@@ -1,4 +1,4 @@
-"""The corpus in conformance/, as its README says to test a parser; tests/conformance.rs reads it, too."""
+"""The corpus in conformance/, as its README says to test a parser; tests/library/conformance.rs reads it, too."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The golden cases of tests/golden, which tests/golden.rs reads too."""
+"""The golden cases of tests/golden, which tests/library/golden.rs reads too."""
 
 from __future__ import annotations
 

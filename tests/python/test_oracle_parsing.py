@@ -83,7 +83,7 @@ PIECES = (
     "<|start|>", "<|channel|>", "<|message|>", "<|end|>", "<|call|>", "<|constrain|>",
     "assistant", "final", " to=functions.f", "{",
 )  # fmt: skip
-"""Those of tests/small_worlds.rs, which add a part of a character and an id that does not exist."""
+"""Those of tests/library/small_worlds.rs, which add a part of a character and an id that does not exist."""
 
 
 def test_short_sequences_are_parsed_as_in_0_0_8(oracle: Oracle, ours: Session) -> None:

@@ -1,4 +1,4 @@
-"""`Prefill` as Python sees it; tests/prefill.rs has the law for random prefills."""
+"""`Prefill` as Python sees it; tests/library/prefill.rs has the law for random prefills."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`render_with_spans` as Python sees it; tests/spans.rs has the laws."""
+"""`render_with_spans` as Python sees it; tests/library/spans.rs has the laws."""
 
 from __future__ import annotations
 

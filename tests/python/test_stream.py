@@ -143,7 +143,7 @@ class TestTools:
 
 
 class TestSpelledMarkers:
-    """tests/lenient/spelled.rs has the cases."""
+    """tests/library/lenient/spelled.rs has the cases."""
 
     def test_are_read_where_asked(self, encoding: HarmonyEncoding) -> None:
         spelled = encoding.encode(ANSWER, disallowed_special=())

@@ -1,4 +1,4 @@
-"""Loss masks as Python sees them; tests/mask_laws.rs and test_oracle_masks.py have their law."""
+"""Loss masks as Python sees them; tests/library/mask_laws.rs and test_oracle_masks.py have their law."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The version is one that the users of 0.0.8 accept; tests/version.rs asks Cargo's rules."""
+"""The version is one that the users of 0.0.8 accept; tests/library/version.rs asks Cargo's rules."""
 
 from __future__ import annotations
 

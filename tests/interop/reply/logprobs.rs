@@ -4,9 +4,7 @@ use openai_harmony::interop::{FinishReason, Reply, TokenLogprob};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{
-    ANSWER, CALL, CHAT, Dialect, OLLAMA, PREAMBLE, THOUGHT, encoding, reply, tokens, turn,
-};
+use super::{ANSWER, CHAT, Dialect, encoding, reply, tokens, turn};
 
 fn chat(more: Value) -> Value {
     let tools = json!([{"type": "function", "function": {"name": "get_weather"}}]);
@@ -31,83 +29,6 @@ fn fed(dialect: Dialect, body: &Value, sampled: &[&str], size: usize) -> (Reply,
     }
     reply.finish(FinishReason::Stop, None).unwrap();
     (reply, chunks)
-}
-
-fn texts(entries: &Value) -> Vec<&str> {
-    entries.as_array().unwrap().iter().map(|entry| entry["token"].as_str().unwrap()).collect()
-}
-
-#[test]
-fn visible_text_alone_has_them() {
-    let body = chat(json!({"logprobs": true, "top_logprobs": 2}));
-    let (reply, chunks) = fed(CHAT, &body, &[THOUGHT, PREAMBLE, CALL], 1);
-    let behind = [THOUGHT, "<|channel|>commentary<|message|>Let"].concat();
-    let logprob = -f64::from(u32::try_from(tokens(&behind).len()).unwrap());
-    let choice = &reply.response()["choices"][0];
-    assert_eq!(texts(&choice["logprobs"]["content"]), ["Let", " me", " look", "."]);
-    let expected = json!({
-        "token": "Let", "logprob": logprob, "bytes": b"Let", "top_logprobs": [
-            {"token": "Let", "logprob": logprob, "bytes": b"Let"},
-            {"token": "&", "logprob": logprob - 9.0, "bytes": b"&"},
-        ],
-    });
-    assert_eq!(choice["logprobs"]["content"][0], expected);
-    assert!(choice["logprobs"]["refusal"].is_null());
-    for chunk in chunks {
-        let choice = &chunk["choices"][0];
-        let content = choice["delta"]["content"].as_str().unwrap_or_default();
-        assert_eq!(choice["logprobs"].is_null(), content.is_empty(), "{chunk}");
-        if !content.is_empty() {
-            assert_eq!(texts(&choice["logprobs"]["content"]), [content]);
-        }
-    }
-}
-
-/// A part of a token's text is held back where a stop string may begin in it.
-#[test]
-fn text_before_a_possible_stop_string_has_them_at_once() {
-    let body = chat(json!({"logprobs": true, "stop": ["END"]}));
-    let (_, chunks) = fed(CHAT, &body, &["<|channel|>final<|message|>One E two"], 1);
-    let said = chunks.iter().map(|chunk| &chunk["choices"][0]);
-    let said: Vec<_> = said.filter(|choice| choice["delta"]["content"] != "").collect();
-    let entries: Vec<_> = said
-        .iter()
-        .filter(|choice| choice["delta"]["content"].is_string())
-        .map(|choice| {
-            (choice["delta"]["content"].as_str().unwrap(), texts(&choice["logprobs"]["content"]))
-        })
-        .collect();
-    assert_eq!(entries, [("One", vec!["One"]), (" ", vec![" E"]), ("E two", vec![" two"])]);
-}
-
-#[test]
-fn responses_have_them_if_include_asks() {
-    let include = json!(["message.output_text.logprobs"]);
-    let mut body = json!({"input": "Weather?", "include": include, "top_logprobs": 1});
-    let (reply, chunks) = fed(super::RESPONSES, &body, &[THOUGHT, ANSWER], 2);
-    let response = reply.response();
-    assert_eq!(response["top_logprobs"], 1);
-    let part = &response["output"][1]["content"][0];
-    assert_eq!(texts(&part["logprobs"]), ["Sunny", "."]);
-    assert_eq!(part["logprobs"][0]["top_logprobs"].as_array().unwrap().len(), 1);
-    let deltas = chunks.iter().filter(|event| event["type"] == "response.output_text.delta");
-    assert_eq!(
-        deltas.flat_map(|event| texts(&event["logprobs"])).collect::<Vec<_>>(),
-        ["Sunny", "."]
-    );
-    body["include"] = json!([]);
-    let (reply, _) = fed(super::RESPONSES, &body, &[ANSWER], 2);
-    assert_eq!(reply.response()["output"][0]["content"][0]["logprobs"], json!([]));
-}
-
-#[test]
-fn ollama_has_them_beside_the_message() {
-    let body = json!({"messages": [{"role": "user", "content": "Weather?"}], "logprobs": true});
-    let (reply, chunks) = fed(OLLAMA, &body, &[THOUGHT, ANSWER], 1);
-    assert_eq!(texts(&reply.response()["logprobs"]), ["Sunny", "."]);
-    let lines: Vec<_> =
-        chunks.iter().filter_map(|line| line.get("logprobs")).flat_map(texts).collect();
-    assert_eq!(lines, ["Sunny", "."]);
 }
 
 #[test]

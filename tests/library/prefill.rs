@@ -1,7 +1,7 @@
 //! The law of prefilling: parsing a completion after a prefill equals parsing the whole.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-#[path = "laws/prefill.rs"]
+#[path = "../laws/prefill.rs"]
 mod law;
 
 use law::{Given, encoding, parser, rendered};

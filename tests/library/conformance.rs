@@ -90,15 +90,15 @@ fn check(file: &str, least: usize) {
 
 #[test]
 fn each_malformed_output_gives_its_messages_repairs_and_spans() {
-    check(include_str!("../conformance/malformed.json"), 83);
+    check(include_str!("../../conformance/malformed.json"), 83);
 }
 
 #[test]
 fn real_outputs_are_read_as_a_person_would() {
-    check(include_str!("../conformance/outputs.json"), 215);
+    check(include_str!("../../conformance/outputs.json"), 215);
 }
 
 #[test]
 fn ten_headers_of_calls_are_read_in_both_places() {
-    check(include_str!("../conformance/headers.json"), 20);
+    check(include_str!("../../conformance/headers.json"), 20);
 }

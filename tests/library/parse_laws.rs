@@ -2,8 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "../laws/mod.rs"]
 mod laws;
-#[path = "../fuzz/fuzz_targets/tokens.rs"]
+#[path = "../../fuzz/fuzz_targets/tokens.rs"]
 mod tokens;
 
 use std::fs;

@@ -1,21 +1,12 @@
 //! The table of repairs in docs/parsing.md: each row with and without known tools, in every chunking,
 //! at the beginning and after a thought, at the end of the stream and before another message.
 //!
-//! The expectations are written by hand, never by the parser. A row that is `known` differs where
-//! the tools [`TOOLS`] are known; any other reads the same with them.
+//! The expectations are written by hand, never by the parser: in `lenient/*.txt` a text, its messages (`=`) and the kinds
+//! of its repairs where nothing comes before or after it (`!`); after `known` both once more, where the tools [`TOOLS`]
+//! are known; `last` if the end of the tokens breaks it off. Texts are escaped as in JSON.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
-#[path = "lenient/between.rs"]
-mod between;
-#[path = "lenient/bytes.rs"]
 mod bytes;
-#[path = "lenient/cut_headers.rs"]
-mod cut_headers;
-#[path = "lenient/headers.rs"]
-mod headers;
-#[path = "lenient/rows.rs"]
-mod rows;
-#[path = "lenient/spelled.rs"]
 mod spelled;
 
 use openai_harmony::chat::{Content, Message, Role};
@@ -23,7 +14,6 @@ use openai_harmony::{
     HarmonyEncodingName, ParserOptions, StateData, StreamState, StreamableParser,
     load_harmony_encoding,
 };
-use rows::Row;
 
 /// The tools that a known row knows.
 const TOOLS: [&str; 4] = ["functions.bash", "functions.code", "functions.get_weather", "python"];
@@ -50,10 +40,10 @@ fn shown(message: &Message) -> String {
 }
 
 /// What a parser made of a text: messages and the kinds of repairs.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 struct Outcome {
     messages: Vec<String>,
-    kinds: Vec<&'static str>,
+    kinds: Vec<String>,
 }
 
 fn parse(text: &str, role: Option<Role>, tools: &[&str], chunk: usize) -> Outcome {
@@ -67,7 +57,7 @@ fn parse(text: &str, role: Option<Role>, tools: &[&str], chunk: usize) -> Outcom
     parser.finish().unwrap();
     Outcome {
         messages: parser.messages().iter().map(shown).collect(),
-        kinds: parser.repairs().iter().map(|repair| repair.kind.name()).collect(),
+        kinds: parser.repairs().iter().map(|repair| repair.kind.name().to_owned()).collect(),
     }
 }
 
@@ -80,24 +70,55 @@ fn in_any_chunks(text: &str, role: Option<Role>, tools: &[&str]) -> Outcome {
     whole
 }
 
+/// One malformed output and what it means.
+struct Row {
+    text: String,
+    /// Without tools, and where they are known.
+    expected: [Outcome; 2],
+    is_last: bool,
+}
+
+fn rows(table: &str) -> Vec<Row> {
+    let row = |block: &str| {
+        let lines = block.lines().filter(|line| !line.starts_with("# "));
+        let mut lines =
+            lines.map(|line| serde_json::from_str::<String>(&format!("\"{line}\"")).unwrap());
+        let text = lines.next()?;
+        let (mut expected, mut is_last) = (vec![Outcome::default()], false);
+        for line in lines {
+            let outcome = expected.last_mut().unwrap();
+            match line.split_once(' ') {
+                Some(("=", message)) => outcome.messages.push(message.to_owned()),
+                Some(("!", kinds)) => outcome.kinds.extend(kinds.split(' ').map(str::to_owned)),
+                _ if line == "known" => expected.push(Outcome::default()),
+                _ if line == "last" => is_last = true,
+                _ => panic!("{line} of {text}"),
+            }
+        }
+        let [without, with] = [expected[0].clone(), expected.pop().unwrap()];
+        Some(Row { text, expected: [without, with], is_last })
+    };
+    table.split("\n\n").filter_map(row).collect()
+}
+
 struct Expected<'a> {
     row: &'a Row,
     tools: &'a [&'a str],
-    messages: &'a [&'a str],
-    kinds: &'a [&'a str],
+    outcome: &'a Outcome,
 }
 
 impl Expected<'_> {
     /// Looks at the row's text between others, the first of which may give the message `t`.
     fn differs(&self, before: &str, after: &str, role: Option<Role>) -> Option<String> {
-        let text = [before, self.row.text, after].concat();
-        let mut messages: Vec<&str> = Vec::new();
-        messages.extend(before.contains(THOUGHT).then_some("analysis: t"));
-        messages.extend(self.messages);
-        messages.extend((!after.is_empty()).then_some("final: z"));
+        let text = [before, &self.row.text, after].concat();
+        let mut messages = self.outcome.messages.clone();
+        if before.contains(THOUGHT) {
+            messages.insert(0, "analysis: t".to_owned());
+        }
+        messages.extend((!after.is_empty()).then(|| "final: z".to_owned()));
         let outcome = in_any_chunks(&text, role, self.tools);
         // A message that another one interrupts has one more repair, or another one.
-        let has_kinds = outcome.kinds == self.kinds || !after.is_empty();
+        let has_kinds = outcome.kinds == self.outcome.kinds || !after.is_empty();
         (outcome.messages != messages || !has_kinds)
             .then(|| format!("{text} with {:?}: {outcome:?}", self.tools))
     }
@@ -137,35 +158,35 @@ fn holds_between_messages(expected: &Expected<'_>) -> Vec<String> {
     differences
 }
 
-fn check(rows: &[Row], look: impl Fn(&Expected<'_>) -> Vec<String>) {
-    let mut differences = Vec::new();
-    for row in rows {
-        let (messages, kinds) = (row.messages, row.kinds);
-        for tools in [&[][..], &OTHER_TOOLS] {
-            differences.extend(look(&Expected { row, tools, messages, kinds }));
-        }
-        let (messages, kinds) = row.known.unwrap_or((messages, kinds));
-        differences.extend(look(&Expected { row, tools: &TOOLS, messages, kinds }));
+fn check(table: &str, least: usize, look: impl Fn(&Expected<'_>) -> Vec<String>) {
+    let (rows, mut differences) = (rows(table), Vec::new());
+    assert!(rows.len() >= least, "only {} rows", rows.len());
+    for row in &rows {
+        let [without, with] = &row.expected;
         // Functions may be given by their short names.
-        let tools = ["bash", "code", "get_weather", "python"];
-        differences.extend(look(&Expected { row, tools: &tools, messages, kinds }));
+        let short = ["bash", "code", "get_weather", "python"];
+        for (tools, outcome) in
+            [(&[][..], without), (&OTHER_TOOLS, without), (&TOOLS, with), (&short, with)]
+        {
+            differences.extend(look(&Expected { row, tools, outcome }));
+        }
     }
     assert!(differences.is_empty(), "{}", differences.join("\n"));
 }
 
 #[test]
 fn malformed_headers_are_repaired_in_any_place() {
-    check(headers::HEADERS, holds_behind_a_role);
+    check(include_str!("lenient/headers.txt"), 97, holds_behind_a_role);
 }
 
 #[test]
 fn headers_without_a_message_token_are_repaired_in_any_place() {
-    check(cut_headers::CUT_HEADERS, holds_behind_a_role);
+    check(include_str!("lenient/cut_headers.txt"), 68, holds_behind_a_role);
 }
 
 #[test]
 fn what_stands_between_messages_is_repaired_in_any_place() {
-    check(between::BETWEEN, holds_between_messages);
+    check(include_str!("lenient/between.txt"), 66, holds_between_messages);
 }
 
 #[test]
@@ -230,12 +251,15 @@ fn a_marker_ends_text_of_any_length() {
 #[test]
 fn a_role_after_a_given_role_is_no_author() {
     let outcome = in_any_chunks("user<|message|>a<|end|>", Some(Role::Assistant), &[]);
-    assert_eq!((outcome.messages, outcome.kinds), (vec![": a".to_owned()], vec!["header_noise"]));
+    assert_eq!(
+        (outcome.messages, outcome.kinds),
+        (vec![": a".to_owned()], vec!["header_noise".to_owned()])
+    );
     let repeated = "assistant<|channel|>final<|message|>a<|return|>";
     let outcome = in_any_chunks(repeated, Some(Role::Assistant), &[]);
     assert_eq!((outcome.messages, outcome.kinds), (vec!["final: a".to_owned()], vec![]));
     let outcome = in_any_chunks("<|endoftext|>", Some(Role::Assistant), &[]);
-    assert_eq!((outcome.messages, outcome.kinds), (vec![], vec!["end_of_text"]));
+    assert_eq!((outcome.messages, outcome.kinds), (vec![], vec!["end_of_text".to_owned()]));
 }
 
 /// It may be a header or a message: until that is decided, no message is open.

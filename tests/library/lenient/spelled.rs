@@ -32,7 +32,7 @@ fn outcome(pieces: &[&str], config: &ParserOptions) -> Outcome {
     parser.finish().unwrap();
     Outcome {
         messages: parser.messages().iter().map(shown).collect(),
-        kinds: parser.repairs().iter().map(|repair| repair.kind.name()).collect(),
+        kinds: parser.repairs().iter().map(|repair| repair.kind.name().to_owned()).collect(),
     }
 }
 

@@ -1,7 +1,6 @@
 //! Strict parsing of headers, row by row: what 0.0.8 was asked, and what is read better.
 #![expect(clippy::unwrap_used, reason = "a test")]
 
-#[path = "strict/spelled.rs"]
 mod spelled;
 
 use openai_harmony::chat::{Author, Content, Message, Role};

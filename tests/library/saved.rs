@@ -2,7 +2,7 @@
 
 #![expect(clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
 
-#[path = "changed/mod.rs"]
+#[path = "../changed/mod.rs"]
 mod changed;
 
 use std::collections::BTreeSet;
