@@ -23,7 +23,7 @@ SOURCES := $(shell find src build.rs build Cargo.toml Cargo.lock python/src pyth
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-rust test-checks test-features test-python test-pythons test-frameworks test-ray test-engines test-agents test-adapters trainers check format lint types bench figures browser docs pictures package release fuzz load simulate laws capi wasm clean tools
+.PHONY: help demo test test-rust test-checks test-features test-python test-pythons test-frameworks test-ray test-engines test-agents test-adapters trainers check format lint types bench figures browser docs pictures package release fuzz load simulate laws capi wasm scoreboard clean tools
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -67,6 +67,9 @@ capi: $(VENV)/.dev $(VENV)/.built ## the C face: the library, a C program over i
 	cargo build --package openai-harmony-capi
 	$(CC) -O1 -Wall -Wextra -Werror -Icapi/include capi/tests/drive.c target/debug/libharmony.a -o target/debug/drive -lpthread -ldl -lm
 	HARMONY_DRIVE=$(CURDIR)/target/debug/drive $(BIN)/python -m pytest -rs capi/tests
+
+scoreboard: $(VENV)/.dev $(VENV)/.built ## docs/scoreboard.md: the conformance corpus read by other parsers of harmony (1 GB in target/peers; Go for Ollama's)
+	$(BIN)/python conformance/peers.py
 
 # Rustup's target; without it, Debian's compiler with its sources, which builds the standard library too. Random
 # numbers and the clock are the host's: javascript/harmony.js gives ids and times.

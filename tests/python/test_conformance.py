@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import runpy
 from pathlib import Path
 from typing import Any, get_args
 
@@ -111,3 +112,17 @@ def test_the_ten_headers_stand_in_both_places_and_differ() -> None:
         behind = cases[name.removesuffix("first") + "behind_thought"]
         assert behind["text"].endswith("<|start|>assistant" + cases[name]["text"])
         assert behind["messages"][1:] == cases[name]["messages"]
+
+
+def test_the_scoreboard_is_of_this_corpus_and_this_parser() -> None:
+    peers = runpy.run_path(str(FOLDER / "peers.py"))
+    data = json.loads((FOLDER / "scoreboard.json").read_text("utf-8"))
+    assert peers["page"](data) == (FOLDER.parent / "docs" / "scoreboard.md").read_text("utf-8")
+    cases = list(peers["cases"]())
+    read, name = peers["messages_of"](FOLDER), peers["OURS"]
+    assert [(case["name"], case["kind"], case["wanted"]) for case in cases] == [
+        (row["case"], row["kind"], row["wanted"]) for row in data["cases"]
+    ]
+    for case, row in zip(cases, data["cases"]):
+        verdict = peers["verdict"](case["wanted"], read(case))
+        assert verdict == (row["peers"][name] if verdict == "same" else row["peers"][name][0])
