@@ -15,7 +15,6 @@ from openai_harmony.training.dataset import write_dataset
 ENCODING = load_harmony_encoding(HarmonyEncodingName.HARMONY_GPT_OSS)
 USER = {"role": "user", "content": "2 + 2?"}
 RIGHT: dict[str, Any] = {"role": "assistant", "content": "4."}
-SYSTEM = {"role": "system", "content": "Count."}
 WRONG: dict[str, Any] = {"role": "assistant", "thinking": "Hm.", "content": "5."}
 END = "<|start|>user<|message|>2 + 2?<|end|><|start|>assistant"
 FOUR = "<|channel|>final<|message|>4.<|return|>"
@@ -24,13 +23,6 @@ FIVE = "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>fin
 
 def trained(example: Example) -> str:
     return ENCODING.decode([t for t, m in zip(example.tokens, example.loss_mask) if m])
-
-
-def one(row: Any) -> str:
-    batch = render([row], format="chat")
-    assert not batch.errors, batch.errors
-    [example] = batch
-    return trained(example)
 
 
 def error(row: Any, form: Any = "chat") -> str:
@@ -61,45 +53,6 @@ class TestPreferences:
             for answer, example in zip(("chosen_ids", "rejected_ids"), batch):
                 assert read["prompt_ids"] + read[answer] == list(example.tokens)
 
-    @pytest.mark.parametrize(
-        ("prompt", "asked"),
-        [
-            ("2 + 2?", [USER]),
-            ([USER], [USER]),
-            ([USER], [{**USER, "name": None}]),
-            ([USER], [{"content": "2 + 2?", "role": "user"}]),
-            ("2 + 2?", [{"role": "user", "content": [{"type": "text", "text": "2 + 2?"}]}]),
-            ("2 + 2? ", [{"from": "human", "value": "2 + 2?"}]),
-            ([USER], [SYSTEM, USER]),
-            ("2 + 2?", [SYSTEM, USER]),
-            ([SYSTEM, USER], [USER]),
-        ],
-    )
-    def test_answers_that_repeat_the_prompt(self, prompt: Any, asked: list[Any]) -> None:
-        row = {"prompt": prompt, "chosen": [*asked, RIGHT], "rejected": [*asked, WRONG]}
-        batch = render([row], format="preference")
-        assert not batch.errors
-        assert len(batch) == 2
-        for example in batch:
-            text = ENCODING.decode(list(example.tokens))
-            assert text.count("2 + 2?") == 1
-            assert text.count("Count.") == (SYSTEM in [*asked, *prompt])
-        row = {"prompt": prompt, "completion": [*asked, RIGHT], "label": True}
-        [example] = render([row], format="preference")
-        assert ENCODING.decode(list(example.tokens)).count("2 + 2?") == 1
-
-    def test_answers_to_another_prompt(self) -> None:
-        other = {"role": "user", "content": "3 + 3?"}
-        row: Any = {"prompt": [USER], "chosen": [other, RIGHT], "rejected": [USER, WRONG]}
-        assert "chosen: repeats a different prompt" in error(row, "preference")
-        for prompt, said in ((5, "prompt: expected a list"), ([], "prompt is empty")):
-            row = {"prompt": prompt, "chosen": [USER, RIGHT], "rejected": [USER, WRONG]}
-            assert said in error(row, "preference")
-
-    def test_answers_with_from(self) -> None:
-        row = {"prompt": "2 + 2?", "chosen": [{"from": "gpt", "value": "4."}], "rejected": [WRONG]}
-        assert not render([row], format="preference").errors
-
     def test_kto(self) -> None:
         pytest.importorskip("pyarrow", reason="pyarrow has no wheel for this Python")
         rows = [
@@ -123,42 +76,6 @@ class TestPreferences:
         assert (
             render([whole], format="preference").tokens == render([row], format="preference").tokens
         )
-
-    @pytest.mark.parametrize(
-        ("row", "said"),
-        [
-            ({"prompt": [USER], "chosen": [RIGHT]}, "rejected is missing"),
-            ({"prompt": [USER], "rejected": [RIGHT]}, "chosen is missing"),
-            ({"prompt": [USER]}, "chosen is missing; preferences are `chosen` and `rejected`"),
-            ({"prompt": [USER], "completion": [RIGHT]}, "chosen is missing; preferences are"),
-            ({"prompt": [USER], "completion": [RIGHT], "label": "yes"}, "label: expected true"),
-            ({"prompt": [USER], "chosen": [RIGHT], "rejected": []}, "rejected is empty"),
-            (
-                {"chosen": [USER, RIGHT], "rejected": [{**USER, "content": "?"}, RIGHT]},
-                "the two answers have different prompts",
-            ),
-            (
-                {
-                    "prompt": [USER],
-                    "chosen": [
-                        {
-                            "role": "assistant",
-                            "tool_calls": [{"function": {"name": "f", "arguments": "{}"}}],
-                        },
-                        {"role": "tool", "content": "4"},
-                        RIGHT,
-                    ],
-                    "rejected": [RIGHT],
-                },
-                "the answer has tool results",
-            ),
-        ],
-    )
-    def test_bad_rows(self, row: Any, said: str) -> None:
-        batch = render([row, self.ROWS[0]], format="preference")
-        assert said in str(batch.errors[0][1])
-        assert list(batch.row) == [1, 1]
-        assert batch.preferred == [True, False]
 
     def test_both_answers_or_none(self) -> None:
         long = {"prompt": [USER], "chosen": [RIGHT], "rejected": [{**RIGHT, "content": "4 " * 99}]}
@@ -221,39 +138,6 @@ class TestLoss:
         assert trained(whole) == "<|channel|>final<|message|>4." + trained(masked)
         turns = render([{"messages": rows[0]}], format="chat", examples="turns")
         assert [trained(example) for example in turns] == [trained(masked)]
-
-    def test_all_that_a_message_says_is_left_out(self) -> None:
-        call = {"function": {"name": "f", "arguments": "{}"}}
-        asked = {"role": "assistant", "thinking": "Hm.", "tool_calls": [call], "weight": 0}
-        row = [USER, asked, {"role": "tool", "content": "4"}, {**RIGHT, "weight": 1, "train": True}]
-        assert one(row) == FOUR
-        assert "Nothing" in error([USER, {**RIGHT, "weight": 0}])
-
-    def test_other_weights_are_errors(self) -> None:
-        for weight in (0.5, 2, "1"):
-            assert "messages[1].weight: expected true, false, 0 or 1" in error(
-                [USER, {**RIGHT, "weight": weight}]
-            )
-        assert one([USER, {**RIGHT, "weight": None, "train": None}]) == FOUR
-
-
-def test_a_column_that_is_no_effort_is_counted() -> None:
-    for reasoning in ("because", ["a"], {"steps": 3}, 5):
-        batch = render([{"messages": [USER, RIGHT], "reasoning": reasoning}], format="chat")
-        assert (trained(batch[0]), batch.unused) == (FOUR, {"reasoning: not read here": 1})
-    high = render([{"messages": [USER, RIGHT], "reasoning": {"effort": "high"}}], format="chat")
-    assert "Reasoning: high" in ENCODING.decode(high[0].tokens)
-
-
-def test_a_result_that_is_an_object_is_its_json() -> None:
-    call = {"role": "assistant", "tool_calls": [{"function": {"name": "f", "arguments": "{}"}}]}
-    for result in (
-        {"role": "tool", "content": {"rain": True, "mm": 1.50}},
-        {"from": "observation", "value": {"rain": True, "mm": 1.50}},
-    ):
-        batch = render([[USER, call, result, RIGHT]], format="chat")
-        assert '<|message|>{"rain":true,"mm":1.5}<|end|>' in ENCODING.decode(batch[0].tokens)
-    assert "expected" in error([{**USER, "content": {"a": 1}}, RIGHT])
 
 
 class TestApis:

@@ -109,11 +109,6 @@ class _Walk:
                 header["author"]["name"] = author
         self.expected.snapshots.append({**snapshot, **changes})
 
-    def say_each(self, tokens: list[int]) -> None:
-        """0.0.8 is fed the stream's own tokens."""
-        for token in tokens:
-            self.say(self.feed(token))
-
     def differs(self, difference: str) -> None:
         self.expected.differences.add(difference)
 
