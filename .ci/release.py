@@ -8,12 +8,16 @@ the name: until then it is anybody's, so no document may tell people to install 
 
     python .ci/release.py rename      writes them into pyproject.toml and the manifests, for a build
     python .ci/release.py check DIR   checks the distributions in a folder
+    python .ci/release.py c DIR       archives the library for C, with its bill of materials
+    python .ci/release.py npm DIR     packs what `make wasm` built, with the same
     python .ci/release.py tag         tags the commit and pushes the tag, which starts the workflow
 """
 
 from __future__ import annotations
 
+import json
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -42,7 +46,7 @@ def rename() -> None:
     replace("pyproject.toml", r'^name = "openai-harmony"$', f'name = "{name}"')
     replace("pyproject.toml", r'^dynamic = \["version"\]$', f'version = "{version}"')
     replace("Cargo.toml", r'^name = "openai-harmony"$', f'name = "{name}"')
-    for member in ("checks", "python"):
+    for member in ("capi", "checks", "python"):
         library = r"^openai-harmony = \{ path"
         replace(f"{member}/Cargo.toml", library, f'openai-harmony = {{ package = "{name}", path')
     urls = (ROOT / ".ci/urls").read_text("utf-8")
@@ -107,6 +111,66 @@ def check_sdist(path: Path, stem: str) -> None:
         sys.exit(f"{path.name}: its README names what it does not have: {', '.join(missing)}")
 
 
+def bill(target: str) -> str:
+    """The crates in the library for C, in CycloneDX's form."""
+    form = ["--prefix", "none", "--no-dedupe", "--format", "{p}|{l}"]
+    options = ["--package", "openai-harmony-capi", "--edges", "normal", "--target", target, *form]
+    found = output("cargo", "tree", "--locked", *options)
+    lines = (re.match(r"(\S+) v([^ |]+)[^|]*\|(.*)", line) for line in found)
+    parts = []
+    for name, version, license_ in sorted({line.groups() for line in lines if line}):
+        purl = f"pkg:cargo/{name}@{version}"
+        one = {"type": "library", "name": name, "version": version, "purl": purl}
+        parts.append({**one, "licenses": [{"expression": license_.replace("/", " OR ")}]})
+    return json.dumps(
+        {"bomFormat": "CycloneDX", "specVersion": "1.5", "components": parts}, indent=1
+    )
+
+
+def c(folder: Path) -> None:
+    """Headers, both libraries and what pkg-config reads, wherever the archive is unpacked."""
+    subprocess.run(["cargo", "build", "--release", "--package", "openai-harmony-capi"], check=True)
+    [host] = [line[6:] for line in output("rustc", "-vV") if line.startswith("host: ")]
+    root = folder / f"openai-harmony-{distribution()[1]}-{host}"
+    for name in ("include", "lib/pkgconfig", "swift"):
+        (root / name).mkdir(parents=True)
+    names = ("libharmony.a", "libharmony.so", "libharmony.dylib", "harmony.dll", "harmony.lib")
+    built = [path for name in names if (path := ROOT / "target/release" / name).is_file()]
+    for path in built:
+        shutil.copy(path, root / "lib")
+    for name in ("include/openai_harmony.h", "swift/module.modulemap"):
+        shutil.copy(ROOT / "capi" / name, root / name)
+    shutil.copy(ROOT / "LICENSE", root)
+    template = (ROOT / "capi/openai-harmony.pc.in").read_text("utf-8")
+    filled = template.replace("@PREFIX@", "${pcfiledir}/../..")
+    (root / "lib/pkgconfig/openai-harmony.pc").write_text(filled, "utf-8")
+    (root / "bom.json").write_text(bill(host), "utf-8")
+    with tarfile.open(f"{root}.tar.gz", "w:gz") as archive:
+        archive.add(root, root.name)
+    shutil.rmtree(root)
+
+
+def npm(folder: Path) -> None:
+    """The tarball has the files that package.json names, the license, and a README."""
+    stage = ROOT / "target/npm"
+    shutil.rmtree(stage, ignore_errors=True)
+    shutil.copytree(
+        ROOT / "javascript", stage, ignore=shutil.ignore_patterns("test", "node_modules")
+    )
+    shutil.copy(ROOT / "LICENSE", stage)
+    readme = (ROOT / "docs/javascript.md").read_text("utf-8").replace("](../javascript/", "](")
+    (stage / "README.md").write_text(readme, "utf-8")
+    (stage / "bom.json").write_text(bill("wasm32-unknown-unknown"), "utf-8")
+    folder.mkdir(parents=True, exist_ok=True)
+    subprocess.run(["npm", "pack", "--pack-destination", folder.resolve()], cwd=stage, check=True)
+
+
+def output(*command: str) -> list[str]:
+    """The lines that a program prints."""
+    run = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+    return run.stdout.splitlines()
+
+
 def tag() -> None:
     """Tags what is on main, if it is clean and the changelog describes this version."""
     _, version = distribution()
@@ -137,6 +201,10 @@ if __name__ == "__main__":
             rename()
         case ["check", folder]:
             check(Path(folder))
+        case ["c", folder]:
+            c(Path(folder))
+        case ["npm", folder]:
+            npm(Path(folder))
         case ["tag"]:
             tag()
         case _:

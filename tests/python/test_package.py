@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import inspect
+import json
 import pickle
 import re
 import shutil
@@ -114,7 +115,11 @@ def test_the_published_name_stands_everywhere(tmp_path: Path) -> None:
     """As `make package` writes it, so that no hint installs the package of the original's name."""
     root = Path(__file__).parents[2]
     files = ["pyproject.toml", "Cargo.toml", "python/openai_harmony/_extras.py"]
-    members = ["checks/Cargo.toml", "python/Cargo.toml"]
+    workspace = re.search(
+        r"^members = (.*)$", (root / "Cargo.toml").read_text("utf-8"), re.MULTILINE
+    )
+    assert workspace
+    members = [f"{member}/Cargo.toml" for member in json.loads(workspace[1])]
     for file in [".ci/release.py", ".ci/distribution", ".ci/urls", *files, *members]:
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(root / file, tmp_path / file)
