@@ -181,7 +181,7 @@ release: ## tag what is on main with the version of .ci/distribution, and push i
 	$(PYTHON) .ci/release.py tag
 
 # What other packages warn of is theirs to fix.
-test-agents: $(AGENTS)/.made $(VENV)/.built ## the gateway with the agents that people use: Codex, Claude Code, OpenAI's Agents SDK, LangChain, LiteLLM
+test-agents: $(AGENTS)/.made $(VENV)/.built ## the gateway with the agents that people use: Codex, Claude Code, OpenAI's Agents SDK, LangChain, LiteLLM, and npm's packages
 	@if test -s $(AGENTS)/missing; then echo "not tested: the agents cannot be installed"; cat $(AGENTS)/missing; \
 	else PYTHONPATH=$(CURDIR)/python $(AGENTS)/bin/python -m pytest -rs -o filterwarnings=ignore tests/python/clients; fi
 
@@ -278,10 +278,12 @@ $(TRAINERS)/.engines: $(TRAINERS)/.made pyproject.toml
 	  && $(PIP) --python $(TRAINERS)/bin/python install --no-cache-dir --no-deps vllm==0.33.0 sglang==0.5.23; } || true
 	@touch $@
 
-$(AGENTS)/.made: pyproject.toml | $(VENV)/.made
+$(AGENTS)/.made: pyproject.toml tests/python/clients/javascript/package.json | $(VENV)/.made
 	$(BIN)/python -m venv --without-pip $(AGENTS)
 	@$(PIP) --python $(AGENTS)/bin/python install --group agents 2>$(AGENTS)/missing \
 	  && rm -f $(AGENTS)/missing || true
+	@if command -v npm >/dev/null; then cp tests/python/clients/javascript/package.json $(AGENTS)/ \
+	  && npm install --prefix $(AGENTS) --no-audit --no-fund --loglevel error || true; fi
 	@touch $@
 
 # The published package that this one replaces, for the tests that compare the two. Where it

@@ -1,6 +1,6 @@
 """Runs an agent's program in front of a gateway where there is no network but the loopback.
 
-unshare --map-root-user --net python alone.py codex|claude PROGRAM RECORDS FOLDER TURNS
+unshare --map-root-user --net python alone.py codex|claude|opencode PROGRAM RECORDS FOLDER TURNS
 
 TURNS is a file of JSON lines: what the user says in each turn, and the image that is shown with it.
 """
@@ -32,7 +32,8 @@ def main(agent: str, program: str, records: str, folder: str, turns: str) -> int
     home.mkdir()
     said = [json.loads(line) for line in Path(turns).read_text().splitlines()]
     with command("--engine", f"replay={records}") as (url, _):
-        return {"codex": codex, "claude": claude}[agent](program, url, home, folder, said)
+        run = {"codex": codex, "claude": claude, "opencode": opencode}[agent]
+        return run(program, url, home, folder, said)
 
 
 def codex(program: str, url: str, home: Path, folder: str, said: list[Any]) -> int:
@@ -82,6 +83,22 @@ def claude(program: str, url: str, home: Path, folder: str, said: list[Any]) -> 
                     break
         process.stdin.close()
     return process.returncode
+
+
+def opencode(program: str, url: str, home: Path, folder: str, said: list[Any]) -> int:
+    options = {"baseURL": f"{url}/v1", "apiKey": "-"}
+    models = {"gpt-oss-20b": {"name": "gpt-oss"}}
+    provider = {"npm": "@ai-sdk/openai-compatible", "options": options, "models": models}
+    settings = {"autoupdate": False, "share": "disabled", "provider": {"harmony": provider}}
+    settings |= {"model": "harmony/gpt-oss-20b", "permission": {"bash": "allow"}}
+    environment = {**os.environ, "HOME": str(home), "PWD": folder}
+    environment["OPENCODE_CONFIG_CONTENT"] = json.dumps(settings)
+    environment["OPENCODE_DISABLE_MODELS_FETCH"] = "1"
+    line = [program, "run", "--format", "json"]
+    for text, _ in said:
+        given = {"cwd": folder, "env": environment, "stdin": subprocess.DEVNULL, "timeout": 120}
+        code = subprocess.run([*line, text], **given).returncode
+    return code
 
 
 if __name__ == "__main__":
