@@ -71,6 +71,11 @@ impl Path {
         }
     }
 
+    /// Whether it is the path of a member of this name, or of a value within it.
+    pub(crate) fn begins_with(&self, member: &str) -> bool {
+        matches!(self.0.first(), Some(PathStep::Name(name)) if name == member)
+    }
+
     /// Whether it is the path of the value itself.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -15,7 +15,7 @@ use openai_harmony::RenderConfig;
 use openai_harmony::chat::ReasoningEffort;
 use openai_harmony::interop::{
     BuiltinTool, Date, Dialect, Json, NamedToolChoice, Prompts, ReadOptions, Resolve, Tool, Turn,
-    Unsupported,
+    Unsupported, Unused,
 };
 use openai_harmony::machinery::{Choice, SetFrom, source_indices, tool_choice};
 
@@ -377,11 +377,14 @@ impl PyTurn {
         Ok(fields)
     }
 
-    /// Paths and reasons.
     #[getter(_unused)]
     fn unused(&self) -> Vec<(String, String)> {
-        let unused = self.inner.unused.iter();
-        unused.map(|unused| (unused.path.to_string(), unused.reason.to_string())).collect()
+        paths_and_reasons(&self.inner.unused)
+    }
+
+    #[getter(_unmet)]
+    fn unmet(&self) -> Vec<(String, String)> {
+        paths_and_reasons(&self.inner.unmet)
     }
 
     /// The number of fields of the body that this library does not use.
@@ -426,6 +429,10 @@ type ToolFields<'a> = (
     bool,
     Option<(Option<&'static str>, &'a str)>,
 );
+
+fn paths_and_reasons(unused: &[Unused]) -> Vec<(String, String)> {
+    unused.iter().map(|one| (one.path.to_string(), one.reason.to_string())).collect()
+}
 
 fn tool_fields(tool: &Tool) -> ToolFields<'_> {
     let Tool {

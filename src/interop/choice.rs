@@ -87,12 +87,17 @@ impl Choice {
         choice: &BodyField<'_, '_>,
         chosen: fn(&BodyObject<'_, '_>) -> Result<Chosen>,
     ) -> Result<Self> {
+        let known = &["auto", "none", "required"];
         if let Value::String(word) = choice.value() {
-            let known = &["auto", "none", "required"];
             return Self::word(word, choice).ok_or_else(|| choice.unknown("choice", word, known));
         }
         let object = choice.object()?;
-        if object.text("type")? != Some("allowed_tools") {
+        let kind = object.text("type")?;
+        let word = kind.filter(|word| known.contains(word));
+        if let Some(word) = word.and_then(|word| Self::word(word, choice)) {
+            return Ok(word);
+        }
+        if kind != Some("allowed_tools") {
             return chosen(&object).map(Self::Named);
         }
         let allowed = object.object_or_self("allowed_tools")?;
@@ -118,6 +123,15 @@ impl Choice {
 
     pub(super) fn is_none(&self) -> bool {
         matches!(self, Self::None)
+    }
+
+    /// Whether the model must call a tool.
+    pub(super) fn demands_call(&self) -> bool {
+        match self {
+            Self::Auto | Self::None => false,
+            Self::Required(_) | Self::Named(_) => true,
+            Self::Allowed { required, .. } => *required,
+        }
     }
 
     /// The one tool that is to be called, by its name.

@@ -133,6 +133,11 @@ impl ToolNames {
         self.tools.iter().any(|tool| tool.declared)
     }
 
+    /// Whether any tool is offered.
+    pub(super) fn any_offered(&self) -> bool {
+        self.tools.iter().any(|tool| tool.offered)
+    }
+
     /// The recipients of the declared tools, which the parser gets as known tools.
     pub fn recipients(&self) -> impl Iterator<Item = &str> {
         self.tools.iter().filter(|tool| tool.declared).map(|tool| tool.recipient.as_str())

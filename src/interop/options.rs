@@ -25,7 +25,8 @@ options! {
     pub struct ReadOptions {
         /// The system message's `Current date:`.
         pub date: Date => with_date,
-        /// The system message's identity; `None` writes the model's own. Bodies never set it.
+        /// The system message's identity; `None` writes the model's own. Of bodies, only chat completions set it, in
+        /// `chat_template_kwargs`.
         pub identity: Option<String>
             => with_identity(identity: impl Into<String>) Some(identity.into()),
         /// How to render; `None` is [`Turn::default_config`](super::Turn::default_config).

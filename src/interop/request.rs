@@ -40,6 +40,8 @@ pub(crate) struct Request<'o> {
     pub(super) previous_response_id: Option<String>,
     /// How many messages the history has.
     pub(super) history_len: usize,
+    /// The identity that the body asks for.
+    pub(super) identity: Option<String>,
     /// `None` writes no line about reasoning.
     pub(super) effort: Option<ReasoningEffort>,
     /// The effort set by the latest message that sets one; it takes precedence over the body's.
@@ -55,6 +57,7 @@ pub(crate) struct Request<'o> {
     pub(super) keep_thoughts: bool,
     pub(super) answer: AnswerOptions,
     pub(super) unused: Vec<Unused>,
+    pub(super) unmet: Vec<Unused>,
     /// What happens to images in the message that is being read.
     pub(super) unsupported: Unsupported,
 }
@@ -161,6 +164,7 @@ impl<'o> Request<'o> {
             history_len: options.history.len(),
             effort: Some(options.effort.unwrap_or(ReasoningEffort::Medium)),
             latest_effort: None,
+            identity: None,
             sampling: Sampling::default(),
             stop_strings: Vec::new(),
             continue_last: false,
@@ -169,6 +173,7 @@ impl<'o> Request<'o> {
             keep_thoughts: false,
             answer: AnswerOptions::default(),
             unused: Vec::new(),
+            unmet: Vec::new(),
             unsupported: options.unsupported,
         }
     }
@@ -254,13 +259,22 @@ impl<'o> Request<'o> {
         }
         let removed = self.history.all_removed();
         let names = self.tools.names(self.history.called(), &added, &removed, declares);
-        let choice = std::mem::take(&mut self.choice).resolve(&names, &mut self.unused)?;
+        let choice = std::mem::take(&mut self.choice);
+        let (demands, before) = (choice.demands_call(), self.unused.len());
+        let choice = choice.resolve(&names, &mut self.unused)?;
+        if demands && choice == ToolChoice::Auto {
+            self.unmet = self.unused[before..].to_vec();
+        } else if declares && !names.any_offered() {
+            let left_out = self.unused.iter().filter(|unused| unused.is_tool_of_body());
+            self.unmet = left_out.cloned().collect();
+        }
         let unknown = self.changed.drain(..).filter(|(id, _)| !self.tools.has(id));
         self.unused.extend(unknown.map(|(_, unused)| unused));
         self.unused.extend(self.history.take_stray());
         self.history.drop_cut_calls(self.continue_last, &mut self.unused);
         let effort = self.latest_effort.or(self.effort);
-        let system = system(&self.tools, declares, effort, self.options);
+        let identity = self.identity.as_deref().or(self.options.identity.as_deref());
+        let system = system(&self.tools, declares, effort, identity, self.options);
         let mut functions = Functions::default();
         if declares {
             functions = std::mem::take(&mut self.tools).functions(&names);
@@ -294,6 +308,7 @@ impl<'o> Request<'o> {
             may_truncate: self.may_truncate,
             sampling: self.sampling,
             unused: self.unused,
+            unmet: self.unmet,
             answer: self.answer,
         }
     }
@@ -322,11 +337,12 @@ fn system(
     tools: &Declared,
     declares: bool,
     effort: Option<ReasoningEffort>,
+    identity: Option<&str>,
     options: &ReadOptions,
 ) -> Message {
     let mut system = SystemContent::new();
-    if let Some(identity) = &options.identity {
-        system = system.with_model_identity(identity.as_str());
+    if let Some(identity) = identity {
+        system = system.with_model_identity(identity);
     }
     system.reasoning_effort = effort;
     system.conversation_start_date = options.date.text();

@@ -69,6 +69,9 @@ pub struct Turn {
     pub sampling: Sampling,
     /// The parts of the body that nothing used.
     pub unused: Vec<Unused>,
+    /// Those of [`unused`](Self::unused) without which the answer would be taken for another: the body's tools if none
+    /// of them can be used, or the tools of which it demands a call. A server refuses such a body.
+    pub unmet: Vec<Unused>,
     /// The form of the answer that the body asks for.
     pub answer: AnswerOptions,
 }

@@ -19,6 +19,13 @@ pub struct Unused {
     pub reason: UnusedReason,
 }
 
+impl Unused {
+    /// Whether it is one of the body's `tools`, which nobody runs here.
+    pub(super) fn is_tool_of_body(&self) -> bool {
+        matches!(self.reason, UnusedReason::ToolNotRun(_)) && self.path.begins_with("tools")
+    }
+}
+
 /// Why nothing used a part of a body. Its text is meant for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]

@@ -77,6 +77,9 @@ fn facts(turn: &Turn) -> Value {
     for shown in ["conversation", "config", "unused", "prefill"] {
         facts.as_object_mut().unwrap().remove(shown);
     }
+    for unmet in facts.get_mut("unmet").and_then(Value::as_array_mut).into_iter().flatten() {
+        *unmet = unmet["path"].take();
+    }
     for tool in facts.get_mut("tools").and_then(Value::as_array_mut).into_iter().flatten() {
         let usual = json!({"namespace": null, "kind": "function", "offered": true, "declared": true,
             "client_runs": true, "strict": false, "input": null,

@@ -95,6 +95,8 @@ def facts(turn: Turn) -> dict[str, Any]:
         found["tool_choice"] = [choice.mode, list(choice.recipients)]
     if (form := turn.response_format) is not None:
         found["response_format"] = [form.name, form.description, form.schema]
+    if turn.unmet:
+        found["unmet"] = [unmet.path for unmet in turn.unmet]
     if turn.tools:
         found["tools"] = [
             [tool.name, tool.recipient, tool.kind, tool.offered, tool.declared, tool.client_runs]

@@ -26,6 +26,7 @@ from openai_harmony.serve.engines import EngineError, Sampled, SampleRequest
 from openai_harmony.serve.settings import Settings
 
 CHAT, RESPONSES, ANTHROPIC, OLLAMA, GENERATE = BODIES
+RAIN = {"type": "function", "name": "rain"}
 DAMAGED = "<|channel|>final Hi there.<|return|>"
 
 
@@ -52,7 +53,7 @@ def text_of(path: str, answer: dict[str, Any]) -> tuple[str, str]:
 @pytest.mark.parametrize("path", BODIES)
 def test_each_api_answers(path: str) -> None:
     engine = says()
-    answer = asked(engine, path, BODIES[path])
+    answer = asked(engine, path, BODIES[path], headers={"x-request-id": "mine"})
     assert answer.status == 200, answer.body
     assert text_of(path, answer.json()) == ("Hi there.", "Hm.")
     [request] = engine.asked
@@ -61,8 +62,9 @@ def test_each_api_answers(path: str) -> None:
     assert not {"n", "max_tokens", "logprobs"} & request.sampling.keys()
     assert engine.closed == 1
     # Anthropic's clients read the id of a request under a name of its own.
-    ids = {"x-request-id": True, "request-id": path == ANTHROPIC}
-    assert {name: name in answer.headers for name in ids} == ids
+    ids = {"x-request-id": "mine", "request-id": "mine" if path == ANTHROPIC else None}
+    assert {name: answer.headers.get(name) for name in ids} == ids
+    assert request.headers == {"x-request-id": "mine"}
 
 
 @pytest.mark.parametrize("path", BODIES)
@@ -110,6 +112,20 @@ def test_names_of_models() -> None:
     [one] = asked(says(), "/v1/models", **named).json()["data"]
     assert (one["id"], one["object"], one["type"]) == ("mine", "model", "model")
     assert asked(says(), "/v1/models/openai/gpt-oss").json()["id"] == "openai/gpt-oss"
+    strict = {"settings": {**named["settings"], "aliases": "a, b", "strict_model_names": True}}
+    lists = {"/v1/models": ("data", "id"), "/api/tags": ("models", "name")}
+    for path, (key, name) in lists.items():
+        listed = asked(says(), path, **strict).json()[key]
+        assert [one[name] for one in listed] == ["mine", "a", "b"]
+    for model in ("mine", "a", "b", "gpt-oss-test", "", None):
+        assert asked(says(), CHAT, {**BODIES[CHAT], "model": model}, **strict).status == 200
+    for path, body in BODIES.items():
+        refused = asked(says(), path, {**body, "model": "any"}, **strict)
+        assert (refused.status, "any" in refused.body.decode()) == (404, True)
+    assert refused.json() == {"error": "The model 'any' does not exist"}
+    assert asked(says(), "/v1/models/b", **strict).status == 200
+    refused = asked(says(), "/v1/models/any", **strict)
+    assert (refused.status, refused.json()["error"]["code"]) == (404, "model_not_found")
 
 
 def test_ollamas_other_endpoints() -> None:
@@ -468,6 +484,72 @@ def test_logs(contents: bool, caplog: pytest.LogCaptureFixture) -> None:
     assert fields["repairs"] == {"missing_message": 1}
     assert 0 <= fields["first_token"] <= fields["seconds"] < 60
     assert ("Hello" in json.dumps(fields)) is ("Hi there" in json.dumps(fields)) is contents
+
+
+@pytest.mark.parametrize(
+    ("path", "asked_for", "where", "why"),
+    [
+        (CHAT, {"tool_choice": "required"}, "tool_choice", "no tool is offered"),
+        (RESPONSES, {"tools": [{"type": "mcp"}]}, "tools[0]", "mcp"),
+        (RESPONSES, {"tools": [{"type": "mcp"}, {"type": "file_search"}]}, "tools[0]", "file_search"),
+        (RESPONSES, {"tools": [RAIN], "tool_choice": {"type": "web_search"}}, "tool_choice.type", "web_search"),
+        (RESPONSES, {"background": True}, "background", "while you wait"),
+        (ANTHROPIC, {"tools": [{"type": "mcp_toolset", "mcp_server_name": "a"}]}, "tools[0]", "mcp_toolset"),
+    ],
+)  # fmt: skip
+def test_what_no_answer_would_meet_is_refused(
+    path: str, asked_for: dict[str, Any], where: str, why: str
+) -> None:
+    refused = asked(engine := says(), path, {**BODIES[path], **asked_for})
+    error = refused.json()["error"]
+    assert (refused.status, engine.asked) == (400, [])
+    assert where in error["message"]
+    assert why in error["message"]
+    assert error.get("param", where) == where
+
+
+def test_what_is_left_out_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "openai_harmony.serve")
+    app = serve.app(says())
+    tools = [RAIN, {"type": "mcp"}, {"type": "web_search"}]
+    body = {**BODIES[RESPONSES], "tools": tools, "imput": 1, "tool_choice": "auto"}
+
+    async def run() -> tuple[Answer, str]:
+        answer = await ask(app, RESPONSES, body)
+        many = {f"x{index}": 1 for index in range(2_000)}
+        assert (await ask(app, CHAT, {**BODIES[CHAT], **many})).status == 200
+        return answer, (await ask(app, "/metrics")).body.decode()
+
+    answer, metrics = asyncio.run(run())
+    assert [tool["type"] for tool in answer.json()["tools"]] == ["function"]
+    told, many = (
+        record.fields["unused"]  # type: ignore[attr-defined]
+        for record in caplog.records
+        if record.getMessage() == "request"
+    )
+    assert sorted(told) == [
+        "imput: not used",
+        'tools[]: this server does not run tools of type "mcp"',
+        'tools[]: this server does not run tools of type "web_search"',
+    ]
+    assert len(many) == 20
+    assert 'harmony_unused_fields_total{path="imput",reason="not used"} 1.0' in metrics
+
+
+def test_an_id_that_is_under_way_is_not_sent_twice() -> None:
+    async def run() -> list[str]:
+        engine = says()
+        app, headers = serve.app(engine), {"x-request-id": "mine"}
+        answers = [ask(app, CHAT, {**BODIES[CHAT], "n": 2}, headers=headers) for _ in range(2)]
+        for answer in await asyncio.gather(*answers):
+            assert answer.headers["x-request-id"].startswith("mine")
+        await ask(app, CHAT, BODIES[CHAT], headers={"x-request-id": "no id"})
+        return [request.headers["x-request-id"] for request in engine.asked]
+
+    *ids, other = asyncio.run(run())
+    assert len(set(ids)) == 4
+    assert {"mine", "mine-1"} <= set(ids)
+    assert other.startswith("req_")
 
 
 def test_a_fault_of_the_server_is_logged_with_its_trace(caplog: pytest.LogCaptureFixture) -> None:

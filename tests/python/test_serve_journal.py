@@ -133,7 +133,7 @@ def test_each_metric_of_the_document_is_there() -> None:
 
     app = serve.app(Engine(sample))
     app.state.gateway.journal.loosened([Loosened("f", "/a", "pattern", "why")])
-    asyncio.run(ask(app, CHAT, BODIES[CHAT]))
+    asyncio.run(ask(app, CHAT, {**BODIES[CHAT], "unknown": 1}))
     found: dict[str, set[str]] = {}
     for line in figures(app.state.gateway.journal.metrics()):
         name, _, labels = line.partition("{")

@@ -27,7 +27,10 @@ class ReadOptions(TypedDict, total=False):
         Date | Literal["today"],
         Option("today", "The system message's date; ``None`` writes none."),
     ]
-    identity: Annotated[str | None, Option(None, "The model's identity; bodies never set it.")]
+    identity: Annotated[
+        str | None,
+        Option(None, "The model's identity; a body may have one in ``chat_template_kwargs``."),
+    ]
     config: Annotated[
         RenderConversationConfig | None,
         Option(

@@ -224,6 +224,15 @@ class Turn(NamesTheWay, InNotebooks, _Unchanging, _lowlevel.Turn):
         """What the body has and nothing used."""
         return [Unused(*fields) for fields in self._unused]
 
+    @property
+    def unmet(self) -> list[Unused]:
+        """Those of :attr:`unused` without which the answer would be taken for another.
+
+        The body's tools if none of them can be used, or the tools of which it demands a call. A
+        server refuses such a body.
+        """
+        return [Unused(*fields) for fields in self._unmet]
+
     def render_with_spans(self, encoding: HarmonyEncoding) -> Rendered:
         """The tokens of :meth:`prompt`, with the span of each message and its place in the body.
 

@@ -190,13 +190,17 @@ class Endpoints:
 
     async def models(self, request: Request) -> Response:
         """``GET /v1/models``."""
-        return JSONResponse(models(self._gateway.model, self._gateway.engine.context))
+        return JSONResponse(models(self._gateway.names, self._gateway.engine.context))
 
     async def model(self, request: Request) -> Response:
-        """``GET /v1/models/NAME``: any name is answered by the one model that there is."""
+        """``GET /v1/models/NAME``: by default any name is one of the one model that there is."""
         name = request.path_params["name"]
-        if not name:
-            return await self._gateway.refuse(request, RefusedError("the model has no name", 404))
+        try:
+            if not name:
+                raise RefusedError("the model has no name", 404)
+            self._gateway.refuse_model(name)
+        except RefusedError as error:
+            return await self._gateway.refuse(request, error)
         return JSONResponse(model(name, self._gateway.engine.context))
 
     async def ollama_chat(self, request: Request) -> Response:
@@ -228,11 +232,11 @@ class Endpoints:
 
     async def ollama_tags(self, request: Request) -> Response:
         """``GET /api/tags``."""
-        return JSONResponse(ollama_api.tags(self._gateway.model))
+        return JSONResponse(ollama_api.tags(self._gateway.names))
 
     async def ollama_running(self, request: Request) -> Response:
         """``GET /api/ps``."""
-        return JSONResponse(ollama_api.running(self._gateway.model))
+        return JSONResponse(ollama_api.running(self._gateway.names))
 
     async def ollama_version(self, request: Request) -> Response:
         """``GET /api/version``."""

@@ -40,6 +40,7 @@ from openai_harmony.serve.engines import Engine, EngineError, SampleRequest, con
 from openai_harmony.serve.engines.none import NoEngineError
 from openai_harmony.serve.journal import LOG, Journal, Record
 from openai_harmony.serve.keys import Key
+from openai_harmony.serve.left_out import kinds, refuse_unmet
 from openai_harmony.serve.limits import Limits
 from openai_harmony.serve.passed_on import Passed
 from openai_harmony.serve.refusals import (
@@ -176,6 +177,18 @@ class Gateway:
         """The model's name in lists, and in answers to bodies that name none."""
         return self.settings.model or self.engine.model or "gpt-oss-20b"
 
+    @property
+    def names(self) -> list[str]:
+        """The model's name and its other ones."""
+        return [self.model, *self.settings.names]
+
+    def refuse_model(self, name: str | None) -> None:
+        """``RefusedError`` for a model of another name, where names are strict."""
+        known = (self.engine.model, *self.names)
+        if name and self.settings.strict_model_names and name not in known:
+            text = f"The model {name!r} does not exist"
+            raise RefusedError(text, 404, path="model", code="model_not_found")
+
     async def answer(self, request: Request, call: Call) -> Response:
         """Answers a request; whatever happens, in the form of its API."""
         return await self.recorded(request, call.api, partial(self._answer, call))
@@ -274,7 +287,7 @@ class Gateway:
                 prefix=f"{key.label}." if key.label and not is_trusted else "",
             )
             raw = await in_thread(limits.of, path, body, self.encoding)
-            asking = ask(path, raw, self.journal.trace_headers(record))
+            asking = ask(path, raw, self.journal.engine_headers(record))
             limit = self.settings.request_timeout
             status, kind, parts = await until_gone(gone, asking, limit, self.ending)
         stack.push_async_callback(parts.aclose)
@@ -317,7 +330,8 @@ class Gateway:
                 body, size = await self.bodies.read(request, held)
                 found = await call.refer(body) if call.refer else {}
                 made = await _worked(not is_quick(body, size), partial(make, body, found))
-            headers = {"request-id": request_id()} if call.api == "anthropic" else None
+            is_anthropic = call.api == "anthropic"
+            headers = {"request-id": request_id(request.headers)} if is_anthropic else None
             return JSONResponse(made, headers=headers)
         except REFUSALS as error:
             return await self.refuse(request, error)
@@ -333,9 +347,12 @@ class Gateway:
         turn = call.read(body, **found)
         _refuse_unseen(turn, body)
         record.model = turn.model or record.model
+        record.unused = kinds(turn.unused)
+        self.refuse_model(turn.model)
+        refuse_unmet(turn, body)
         prompt = array("I")
         most = self._most_tokens(record.key), self.settings.max_answers
-        headers = self.journal.trace_headers(record)
+        headers = self.journal.engine_headers(record)
         try:
             prompt = self.prompt(turn, body, call)
             grammar = constraint_of(turn)

@@ -6,6 +6,7 @@ import collections
 import json
 import logging
 import os
+import secrets
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -58,12 +59,14 @@ class Record:
     model: str = ""
     """The model that was asked for, or that there is."""
     engine_model: str = ""
-    id: str = field(default_factory=request_id)
+    id: str = ""
     began: float = field(default_factory=time.perf_counter)
     first_token: float | None = None
     """Seconds from the beginning to the first token."""
     status: int = 0
     prompt: Sequence[int] = ()
+    unused: list[tuple[str, str]] = field(default_factory=list)
+    """The paths in the body that are left out, with the reasons."""
     rendered: int = 0
     """The tokens of a prompt that was rendered only, which is not kept."""
     answers: list[Answer] = field(default_factory=list)
@@ -101,6 +104,8 @@ class Record:
             "stop": [answer.reason for answer in self.answers],
             "repairs": dict(collections.Counter(kinds)),
         }
+        if self.unused:
+            made["unused"] = [f"{path}: {reason}" for path, reason in self.unused]
         if self.client_left:
             made["client_left"] = True
         if error := self.error or (broke and str(broke)):
@@ -158,6 +163,13 @@ class Journal:
             ["keyword"],
             registry=own,
         )
+        self._unused = Counter(
+            "harmony_unused_fields",
+            "Fields of bodies that are left out",
+            ["path", "reason"],
+            registry=own,
+        )
+        self._unused_kinds: set[tuple[str, str]] = set()
         self._named: set[Loosened] = set()
         self._first = Histogram(
             "harmony_time_to_first_token_seconds",
@@ -185,7 +197,10 @@ class Journal:
     ) -> Record:
         """A request with this key has arrived, for this model unless it names one."""
         self._running.inc()
-        record = Record(api, path, key, model, model)
+        record = Record(api, path, key, model, model, request_id(headers))
+        if record.id in self._running_records:
+            # Engines refuse an id that is under way, and another client may have sent this one.
+            record.id += f"-{secrets.token_hex(4)}"
         self._running_records[record.id] = record
         if self._traces is not None:
             record.span = self._traces.begin(path, headers)
@@ -199,9 +214,10 @@ class Journal:
             for one in self._running_records.values()
         ]
 
-    def trace_headers(self, record: Record) -> dict[str, str]:
-        """What the engine gets, so that its spans belong to that of the request."""
-        return {} if self._traces is None else self._traces.headers(record.span)
+    def engine_headers(self, record: Record) -> dict[str, str]:
+        """What the engine gets, so that its log and its spans belong to the request."""
+        traces = {} if self._traces is None else self._traces.headers(record.span)
+        return {"x-request-id": record.id, **traces}
 
     def flush(self) -> None:
         """Sends the spans that have ended."""
@@ -220,6 +236,12 @@ class Journal:
         self._seconds.observe(fields["seconds"])
         if record.first_token is not None:
             self._first.observe(record.first_token)
+        for one in record.unused:
+            if one in self._unused_kinds or len(self._unused_kinds) < _MOST_NAMED:
+                self._unused_kinds.add(one)
+                self._unused.labels(*one).inc()
+            else:
+                self._unused.labels("others", "").inc()
         for kind, count in fields["repairs"].items():
             self._repairs.labels(kind).inc(count)
         errors = [answer.broke.status for answer in record.answers if answer.broke]

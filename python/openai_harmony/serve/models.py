@@ -19,7 +19,8 @@ def model(name: str, context: int) -> dict[str, Any]:
     }
 
 
-def models(name: str, context: int) -> dict[str, Any]:
-    """All models: the engine has one."""
-    one = model(name, context)
-    return {"object": "list", "data": [one], "has_more": False, "first_id": name, "last_id": name}
+def models(names: list[str], context: int) -> dict[str, Any]:
+    """The names of the one model that the engine has."""
+    data = [model(name, context) for name in names]
+    ends = {"first_id": names[0], "last_id": names[-1]}
+    return {"object": "list", "data": data, "has_more": False, **ends}

@@ -97,14 +97,15 @@ def as_generate(chunk: Chunk) -> Chunk:
     return made
 
 
-def tags(model: str) -> dict[str, Any]:
-    """``GET /api/tags``: the models that there are."""
-    return {"models": [_model(model)]}
+def tags(names: list[str]) -> dict[str, Any]:
+    """``GET /api/tags``: the names of the model."""
+    return {"models": [_model(name) for name in names]}
 
 
-def running(model: str) -> dict[str, Any]:
+def running(names: list[str]) -> dict[str, Any]:
     """``GET /api/ps``: the models that are loaded."""
-    return {"models": [{**_model(model), "size_vram": 0, "expires_at": "2318-01-01T00:00:00Z"}]}
+    loaded = {"size_vram": 0, "expires_at": "2318-01-01T00:00:00Z"}
+    return {"models": [{**_model(name), **loaded} for name in names]}
 
 
 def show(model: str, context: int) -> dict[str, Any]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import secrets
+from collections.abc import Mapping
 
 from starlette.responses import JSONResponse
 from starlette.types import Scope
@@ -11,6 +13,8 @@ from openai_harmony.errors import HarmonyError, InvalidRequestError
 from openai_harmony.interop.error_body import Api, error_body
 from openai_harmony.serve.engines.engine import EngineError
 from openai_harmony.serve.keys import Key
+
+_REQUEST_ID = re.compile("[!-~]{1,128}")
 
 
 class RefusedError(Exception):
@@ -44,14 +48,13 @@ def refusal(api: Api, error: Exception) -> JSONResponse:
         error = RuntimeError("the server failed; its log says how")
     found = error_body(api, error, status)
     headers = {"retry-after": str(after or 1)} if found.status in (429, 503) else {}
-    if api == "anthropic":
-        headers["request-id"] = request_id()
     return JSONResponse(found.body, found.status, headers=headers)
 
 
-def request_id() -> str:
-    """The id of a request, which Anthropic's clients show with an error."""
-    return f"req_{secrets.token_hex(16)}"
+def request_id(headers: Mapping[str, str]) -> str:
+    """The id of a request with these headers: that of ``x-request-id``, or a new one."""
+    given = headers.get("x-request-id", "")
+    return given if _REQUEST_ID.fullmatch(given) else f"req_{secrets.token_hex(16)}"
 
 
 def key_of(scope: Scope) -> Key:
@@ -73,4 +76,7 @@ def api_of(scope: Scope) -> Api:
         return "anthropic"
     if path.startswith("/api/"):
         return "ollama"
-    return "responses" if path.startswith("/v1/responses") else "chat_completions"
+    if path.startswith("/v1/responses"):
+        return "responses"
+    is_anthropic = any(name == b"anthropic-version" for name, _ in scope.get("headers", ()))
+    return "anthropic" if is_anthropic else "chat_completions"

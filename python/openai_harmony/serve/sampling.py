@@ -59,10 +59,16 @@ def requests(
             index,
             logprobs,
             passed_on or {},
-            headers or {},
+            _headers_of(headers or {}, index),
         )
         for index in range(answers)
     ]
+
+
+def _headers_of(headers: dict[str, str], part: int | str) -> dict[str, str]:
+    """Engines refuse an id that is under way, so each answer has another."""
+    identity = headers.get("x-request-id")
+    return {**headers, "x-request-id": f"{identity}-{part}"} if identity and part else headers
 
 
 def sample(engine: Engine, request: SampleRequest) -> AsyncGenerator[Sampled, None]:
@@ -124,7 +130,8 @@ async def go_on(
     yield Sampled(forced)
     grammar = None if request.grammar is None else request.grammar.behind_thought()
     prompt = [*request.prompt, *sampled, *forced]
-    following = replace(request, prompt=prompt, max_tokens=left, grammar=grammar)
+    headers = _headers_of(request.headers, "more")
+    following = replace(request, prompt=prompt, max_tokens=left, grammar=grammar, headers=headers)
     async with aclosing(sample(engine, following)) as rest:
         async for some in rest:
             yield some

@@ -47,6 +47,9 @@ class Settings(BaseModel, frozen=True, extra="forbid", strict=True):
 
     engine: str = _setting("", "the engine: its URL, or KIND=PLACE as vllm=http://127.0.0.1:8001")
     model: str | None = _setting(None, "the model's name in model lists (the engine's own)")
+    aliases: str | None = _setting(None, "other names of the model in lists, separated by commas")
+    strict_model_names: bool = _setting(False, "404 for a model that is not in the lists")
+    identity: str | None = _setting(None, "the first line of system messages (the model's own)")
     host: str = _setting("127.0.0.1", "the address to listen on")
     port: int = _setting(8000, "the port; 0: a free one", ge=0, le=65535)
     uds: str | None = _setting(None, "a Unix socket to listen on, instead of host and port")
@@ -122,8 +125,8 @@ class Settings(BaseModel, frozen=True, extra="forbid", strict=True):
 
     @field_validator("cors")
     @classmethod
-    def _are_origins(cls, cors: str | None) -> str | None:
-        for origin in _origins(cors):
+    def _are_listed(cls, cors: str | None) -> str | None:
+        for origin in _listed(cors):
             if origin != "*" and not re.fullmatch(r"[a-z][a-z0-9+.-]*://[^/?#]+", origin):
                 raise ValueError(f"expected * or origins as https://example.org, got {origin!r}")
         return cors
@@ -131,12 +134,17 @@ class Settings(BaseModel, frozen=True, extra="forbid", strict=True):
     @property
     def reading(self) -> dict[str, Any]:
         """What they say of how requests are read."""
-        return {"unsupported": self.unsupported}
+        return {"unsupported": self.unsupported, "identity": self.identity}
+
+    @property
+    def names(self) -> list[str]:
+        """The other names of the model."""
+        return _listed(self.aliases)
 
     @property
     def origins(self) -> list[str]:
         """The web pages of other sites that may ask; ``*`` is all."""
-        return _origins(self.cors)
+        return _listed(self.cors)
 
     @property
     def is_local(self) -> bool:
@@ -159,8 +167,8 @@ class Settings(BaseModel, frozen=True, extra="forbid", strict=True):
 NAMES = list(Settings.model_fields)
 
 
-def _origins(cors: str | None) -> list[str]:
-    return [origin.strip() for origin in (cors or "").split(",") if origin.strip()]
+def _listed(text: str | None) -> list[str]:
+    return [one.strip() for one in (text or "").split(",") if one.strip()]
 
 
 def dashed(name: str) -> str:

@@ -19,6 +19,7 @@ use super::field::{BodyField, BodyObject};
 use super::request::Request;
 use super::{Dialect, Json, ReadOptions, Turn};
 use crate::error::Result;
+use crate::json::Value;
 
 pub(super) const DEFINITION: Definition = Definition {
     name: "chat_completions",
@@ -99,6 +100,7 @@ const FIELDS: &[&str] = &[
     // Fields of other servers.
     "chat_template_kwargs",
     "enable_thinking",
+    "think",
     "include_reasoning",
     "thinking",
     "thinking_budget_tokens",
@@ -201,7 +203,11 @@ pub(crate) fn read_settings<'v, 'p>(
         read_reasoning(&reasoning.object()?, request, &["enabled", "exclude"])?;
     }
     if let Some(effort) = get("reasoning_effort") {
-        request.effort = Some(read_effort(&effort, request));
+        request.effort = Some(match effort.value() {
+            // As LiteLLM writes it.
+            Value::Object(_) => read_effort(&effort.object()?.required("effort")?, request),
+            _ => read_effort(&effort, request),
+        });
     }
     if let Some(format) = get("response_format") {
         request.read_response_format(&format)?;

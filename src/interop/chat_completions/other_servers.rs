@@ -57,7 +57,9 @@ fn read_template(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result
             switch_off(request);
         }
     }
-    request.list_others(&given, &["reasoning_effort", "enable_thinking", "thinking"]);
+    request.identity = given.text("model_identity")?.map(str::to_owned);
+    let known = &["reasoning_effort", "enable_thinking", "thinking", "model_identity"];
+    request.list_others(&given, known);
     Ok(())
 }
 
@@ -76,6 +78,13 @@ fn read_thinking(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result
     }
     if body.bool("enable_thinking")? == Some(false) {
         switch_off(request);
+    }
+    if let Some(think) = body.get("think") {
+        match think.value() {
+            Value::Bool(true) => {}
+            Value::Bool(false) => switch_off(request),
+            _ => request.effort = Some(read_effort(&think, request)),
+        }
     }
     let Some(thinking) = body.get("thinking") else { return Ok(()) };
     if let Value::Bool(thinks) = thinking.value() {

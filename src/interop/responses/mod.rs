@@ -5,6 +5,10 @@ mod items;
 mod tools;
 mod write;
 
+use std::collections::HashSet;
+
+use serde_json::Value as Tree;
+
 use self::items::{Items, read_text_settings};
 use self::tools::{Loading, Tools, read_chosen};
 use super::answer::{Framing, Prefixes};
@@ -19,6 +23,7 @@ use super::request::Request;
 use super::{Dialect, Json, ReadOptions, Turn, UnusedReason};
 use crate::brief::Brief;
 use crate::error::Result;
+use crate::path::Path;
 
 pub(super) const DEFINITION: Definition = Definition {
     name: "responses",
@@ -221,6 +226,13 @@ fn read_answer(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<(
     body.object("metadata")?;
     let repeated = body.members().iter().filter(|(key, _)| REPEATED.contains(key));
     request.answer.repeated.extend(repeated.map(|(key, at)| (key.to_owned(), at.to_tree())));
+    if let Some(Tree::Array(tools)) = request.answer.repeated.get_mut("tools") {
+        // One that nobody runs is not active.
+        let left_out = request.unused.iter().filter(|unused| unused.is_tool_of_body());
+        let left_out: HashSet<_> = left_out.map(|unused| &unused.path).collect();
+        let mut paths = (0..).map(|index: usize| Path::of("tools").then(index));
+        tools.retain(|_| paths.next().is_none_or(|path| !left_out.contains(&path)));
+    }
     let asked = body.bool("store")?;
     request.store = match request.options.stores {
         Some(stores) => Some(stores && asked.unwrap_or(true)),

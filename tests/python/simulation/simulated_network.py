@@ -116,10 +116,9 @@ class Wire(asyncio.Transport):
     def _end(self) -> None:
         """The other end has closed the connection."""
         if not self.is_lost:
-            if not self._protocol.eof_received():
-                self.close()
-            elif self._closing:
-                self._lose(None)
+            self._protocol.eof_received()
+            self._closing = True  # whatever is still to be sent
+            self._deliver_soon()
 
     def _lose(self, error: Exception | None) -> None:
         if not self.is_lost:
