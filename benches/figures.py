@@ -120,19 +120,6 @@ class Figures:
                 rows.append((f"{kind}, {size}", *cells))
         return table(rows)
 
-    def ahead(self, form: str) -> str:
-        """The new or seen texts for which another package is the fastest: `new encode, arrays`."""
-        when, _, task = form.partition(" ")
-        first = ", first pass" if when == "new" else ""
-        found = [
-            f"{row['input']} ({row['against']}, {math.floor(row['ratio'] * 100) / 100})"
-            for row in self._rows()
-            if row["work"] == f"{task}{first}, {row['input'].partition(', ')[2]}"
-            and row["against"] in TOKENIZERS[1:]
-            and row["ratio"] < NEAR
-        ]
-        return "; ".join(found) or "none"
-
     def floors(self, _: str) -> str:
         """Every row with its floor."""
         rows = [("work", "input with the worst ratio", "against", "ratio", "floor")]
