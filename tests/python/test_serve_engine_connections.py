@@ -105,8 +105,8 @@ async def engine() -> AsyncIterator[Engine]:
 @pytest.fixture(autouse=True)
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """A busy machine takes its time."""
-    monkeypatch.setattr(client, "_IDLE_SECONDS", 60.0)
-    monkeypatch.setattr(client, "_LAST_SECONDS", 60.0)
+    monkeypatch.setattr(client, "IDLE_SECONDS", 60.0)
+    monkeypatch.setattr(client, "LAST_SECONDS", 60.0)
 
 
 def run(use: Callable[[Engine, Any], Awaitable[None]], kind: str = "completions") -> None:
@@ -165,7 +165,7 @@ def test_a_server_of_few_threads_gets_a_connection_for_each() -> None:
 def test_an_engine_that_does_not_end_is_left(
     answers: Callable[[Writer], Awaitable[None]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(client, "_LAST_SECONDS", 0.05)
+    monkeypatch.setattr(client, "LAST_SECONDS", 0.05)
 
     async def use(made: Engine, asked: Any) -> None:
         made.answers = answers  # type: ignore[assignment]
@@ -194,7 +194,7 @@ def test_a_client_that_leaves_closes_the_connection() -> None:
 
 
 def test_a_connection_is_used_for_some_time_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client, "_REUSED_SECONDS", 0.0)
+    monkeypatch.setattr(client, "REUSED_SECONDS", 0.0)
 
     async def use(made: Engine, asked: Any) -> None:
         for used in range(1, 6):

@@ -157,7 +157,7 @@ def test_keywords_are_counted_each_time_and_logged_once(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """And only so many of them: clients may send any number."""
-    monkeypatch.setattr(journal, "_MOST_NAMED", 2)
+    monkeypatch.setattr(journal, "MOST_NAMED", 2)
     made = Journal(None)
     a, b, c = (Loosened("f", f"/{place}", "pattern", "why") for place in "abc")
     for found in ([a], [a, b], [b, c], [c]):

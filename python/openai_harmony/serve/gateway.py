@@ -236,7 +236,7 @@ class Gateway:
             found = await call.refer(body) if call.refer else {}
             gone = await self._place(request, stack)
             is_large = not is_quick(body, size)
-            prepare = partial(self._prepare, call, body, found, record, is_large)
+            prepare = partial(self.prepare, call, body, found, record, is_large)
             prepared = await _worked(is_large, prepare)
         record.prompt, record.stream = prepared.prompt, prepared.turn.stream
         if (answered := call.instead(prepared.turn, body, found)) is not None:
@@ -336,7 +336,7 @@ class Gateway:
         except REFUSALS as error:
             return await self.refuse(request, error)
 
-    def _prepare(
+    def prepare(
         self,
         call: Call,
         body: Body,
@@ -344,6 +344,7 @@ class Gateway:
         record: Record,
         is_large: bool,
     ) -> Prepared:
+        """Reads a body and renders its prompt, in a thread if that takes long."""
         turn = call.read(body, **found)
         _refuse_unseen(turn, body)
         record.model = turn.model or record.model

@@ -35,7 +35,7 @@ from openai_harmony.serve.traces import Traces
 
 LOG = logging.getLogger("openai_harmony.serve")
 
-_MOST_NAMED = 1000
+MOST_NAMED = 1000
 """How many keywords that grammars do not hold are logged: clients may send any number."""
 
 RENDERING = ("render", "derender")
@@ -237,7 +237,7 @@ class Journal:
         if record.first_token is not None:
             self._first.observe(record.first_token)
         for one in record.unused:
-            if one in self._unused_kinds or len(self._unused_kinds) < _MOST_NAMED:
+            if one in self._unused_kinds or len(self._unused_kinds) < MOST_NAMED:
                 self._unused_kinds.add(one)
                 self._unused.labels(*one).inc()
             else:
@@ -258,7 +258,7 @@ class Journal:
         """Counts the keywords of schemas that a grammar does not hold; each is logged once."""
         for one in found:
             self._loosened.labels(one.keyword).inc()
-            if one not in self._named and len(self._named) < _MOST_NAMED:
+            if one not in self._named and len(self._named) < MOST_NAMED:
                 self._named.add(one)
                 LOG.warning(
                     "a keyword of a schema is not enforced", extra={"fields": one._asdict()}

@@ -99,7 +99,7 @@ def one_thread() -> Iterator[None]:
     async def in_store(_: Any, seconds: float, work: Any) -> Any:
         return await asyncio.wait_for(in_thread(work), seconds)
 
-    parse, prepare = Bodies.parsed, gateway.Gateway._prepare
+    parse, prepare = Bodies.parsed, gateway.Gateway.prepare
 
     def parsed(self: Bodies, raw: bytes, path: str) -> Any:
         assert threaded.depth or len(raw) < LARGE, "a large body on the event loop"
@@ -124,7 +124,7 @@ def one_thread() -> Iterator[None]:
     put(threads, "run_in_threadpool", in_thread)
     put(threads.Threads, "run", in_store)
     put(Bodies, "parsed", parsed)
-    put(gateway.Gateway, "_prepare", prepared)
+    put(gateway.Gateway, "prepare", prepared)
     try:
         yield
     finally:

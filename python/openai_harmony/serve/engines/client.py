@@ -23,11 +23,11 @@ _CONNECT_SECONDS = 60.0
 asks again after 1, 3, 7 and more seconds."""
 _ANSWER_SECONDS = 10.0
 """So long a question about the engine itself may take."""
-_IDLE_SECONDS = 1.0
+IDLE_SECONDS = 1.0
 """How long a connection waits for the next request: engines close idle ones after two or more."""
-_LAST_SECONDS = 0.2
+LAST_SECONDS = 0.2
 """How long HTTP's end may take after the answer's end."""
-_REUSED_SECONDS = 30.0
+REUSED_SECONDS = 30.0
 """How long a connection is used again: a balancer spreads connections, and engines are added."""
 _MOST_QUOTED = 2**16
 _READ_BYTES = 2**18
@@ -80,7 +80,7 @@ class Response:
         if not has_ended:
             inner.close()
         elif not inner.closed:
-            timer = asyncio.get_running_loop().call_later(_LAST_SECONDS, inner.close)
+            timer = asyncio.get_running_loop().call_later(LAST_SECONDS, inner.close)
             inner.content.on_eof(timer.cancel)
 
 
@@ -115,7 +115,7 @@ class Client:
             response = await self._answered(self._address + path, body, headers)
         if response.connection is not None and (used := response.connection.protocol) is not None:
             now = time.monotonic()
-            if now - self._since.setdefault(used, now) > _REUSED_SECONDS:
+            if now - self._since.setdefault(used, now) > REUSED_SECONDS:
                 used.force_close()  # once it is read
         return Response(response)
 
@@ -162,7 +162,7 @@ class Client:
             self._loop = loop
             trace = aiohttp.TraceConfig()
             trace.on_connection_reuseconn.append(_note_use)
-            kept = {"keepalive_timeout": _IDLE_SECONDS} if self._reuses else {"force_close": True}
+            kept = {"keepalive_timeout": IDLE_SECONDS} if self._reuses else {"force_close": True}
             self._session = aiohttp.ClientSession(
                 connector=aiohttp.TCPConnector(limit=0, **kept),
                 headers=self._headers,
