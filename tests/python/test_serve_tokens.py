@@ -155,6 +155,22 @@ def test_a_prefix_that_cannot_be_continued_says_why(
     assert error["param"] in (how, "messages[1]")
 
 
+def test_fields_that_are_used_are_not_reported_as_unused() -> None:
+    app = serve.app(says(FINAL))
+    brought = {"prefix_token_ids": tokens(PROMPT + FINAL), "tokens": [5]}
+    said = {"role": "assistant", "content": "x", "prompt_token_ids": [5]}
+    body = {**ASKED, **brought, "messages": [*ASKED["messages"], said, *USER]}
+
+    async def run() -> str:
+        assert (await ask(app, CHAT, body)).status == 200
+        return (await ask(app, "/metrics")).body.decode()
+
+    reported = asyncio.run(run())
+    assert '"tokens"' in reported
+    assert "prefix_token_ids" not in reported
+    assert "prompt_token_ids" not in reported
+
+
 PROMPT = "<|start|>user<|message|>Q<|end|><|start|>assistant"
 
 

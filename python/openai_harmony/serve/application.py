@@ -21,7 +21,12 @@ from starlette.routing import Route, WebSocketRoute
 from openai_harmony.interop import Body, anthropic, chat_completions, ollama
 from openai_harmony.interop.error_body import Api
 from openai_harmony.serve import ollama as ollama_api
-from openai_harmony.serve.brought import continued_prompt, whole_prompt
+from openai_harmony.serve.brought import (
+    OF_PREFIXES,
+    OF_PROMPTS,
+    continued_prompt,
+    whole_prompt,
+)
 from openai_harmony.serve.configuration import Configuration
 from openai_harmony.serve.doorkeeper import Door, Doorkeeper
 from openai_harmony.serve.engines import Engine, EngineError
@@ -153,28 +158,29 @@ class Endpoints:
 
     async def chat(self, request: Request) -> Response:
         """``POST /v1/chat/completions``."""
-        return await self._gateway.answer(request, self._chat(continued_prompt))
+        return await self._gateway.answer(request, self._chat(continued_prompt, OF_PREFIXES))
 
     async def chat_of_tokens(self, request: Request) -> Response:
         """``POST /v1/chat/completions/tokens``: the prompt is the body's ``tokens``."""
-        return await self._gateway.answer(request, self._chat(whole_prompt))
+        return await self._gateway.answer(request, self._chat(whole_prompt, OF_PROMPTS))
 
     async def tokenize(self, request: Request) -> Response:
         """``POST /tokenize``: a text, or the prompt of a chat completion."""
-        call = self._chat(continued_prompt)
+        call = self._chat(continued_prompt, OF_PREFIXES)
         return await self._gateway.made(request, call, partial(tokenized, self._gateway, call))
 
     async def detokenize(self, request: Request) -> Response:
         """``POST /detokenize``: the text of tokens."""
         work = partial(detokenized, self._gateway.encoding)
-        return await self._gateway.made(request, self._chat(continued_prompt), work)
+        return await self._gateway.made(request, self._chat(continued_prompt, OF_PREFIXES), work)
 
     async def tokenizer_info(self, request: Request) -> Response:
         """``GET /tokenizer_info``."""
         return JSONResponse(TOKENIZER)
 
-    def _chat(self, prompt: Any) -> Call:
-        return replace(self._call("chat_completions", chat_completions), prompt=prompt)
+    def _chat(self, prompt: Any, uses: frozenset[str]) -> Call:
+        call = self._call("chat_completions", chat_completions)
+        return replace(call, prompt=prompt, uses=uses)
 
     async def messages(self, request: Request) -> Response:
         """``POST /v1/messages``."""

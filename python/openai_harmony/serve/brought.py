@@ -19,6 +19,9 @@ _PREFIXES = ("prefix_token_ids", "required_prefix_token_ids")
 """The tokens up to and with the assistant's last message: ours, and NeMo RL's name."""
 _OF_MESSAGES = ("prompt_token_ids", "generation_token_ids")
 """What NeMo Gym and verifiers put into a message of the assistant."""
+OF_PREFIXES = frozenset([*_PREFIXES, *(f"messages[].{name}" for name in _OF_MESSAGES)])
+OF_PROMPTS = frozenset(["tokens"])
+"""The fields that are read here."""
 _REASONS = {
     "thoughts_dropped": "they have thoughts that the next prompt drops",
     "tools_declared": "the messages after them declare the first tools",

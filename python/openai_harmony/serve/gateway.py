@@ -78,6 +78,8 @@ class Call:
     """Answers a body that needs no engine."""
     prompt: Callable[[Turn, Body, HarmonyEncoding], list[int] | None] = lambda *_: None
     """The prompt, if the body brings its tokens."""
+    uses: frozenset[str] = frozenset()
+    """The fields that :attr:`prompt` reads, which the reader does not know."""
     refer: Callable[[Body], Awaitable[dict[str, Any]]] | None = None
     """Looks up what the body refers to."""
     instead: Callable[[Turn, Body, dict[str, Any]], Awaitable[Response] | None] = lambda *_: None
@@ -348,7 +350,7 @@ class Gateway:
         turn = call.read(body, **found)
         _refuse_unseen(turn, body)
         record.model = turn.model or record.model
-        record.unused = kinds(turn.unused)
+        record.unused = kinds(turn.unused, call.uses)
         self.refuse_model(turn.model)
         refuse_unmet(turn, body)
         prompt = array("I")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from openai_harmony.interop import Body, Unused
 from openai_harmony.interop.turn import Turn
@@ -22,11 +22,16 @@ def refuse_unmet(turn: Turn, body: Body) -> None:
         raise RefusedError(text, path=unmet[0].path)
 
 
-def kinds(unused: Iterable[Unused]) -> list[tuple[str, str]]:
-    """Paths without places, with their reasons: what the log and the metrics say."""
+def kinds(unused: Iterable[Unused], used: Collection[str] = ()) -> list[tuple[str, str]]:
+    """Paths without places, with their reasons: what the log and the metrics say.
+
+    Without those that the server itself has ``used``.
+    """
     found: dict[tuple[str, str], None] = {}
     for path, reason in unused:
         plain = re.sub(r"\[\d+\]", "[]", path)
+        if plain in used:
+            continue
         found[plain[:_MOST_CHARACTERS], reason[:_MOST_CHARACTERS]] = None
         if len(found) == _MOST_KINDS:
             break

@@ -1,6 +1,6 @@
 """Runs an agent's program in front of a gateway where there is no network but the loopback.
 
-unshare --map-root-user --net python alone.py codex|claude|opencode PROGRAM RECORDS FOLDER TURNS
+unshare --map-root-user --net python alone.py codex|codex-websocket|claude|opencode PROGRAM RECORDS FOLDER TURNS
 
 TURNS is a file of JSON lines: what the user says in each turn, and the image that is shown with it.
 """
@@ -32,12 +32,17 @@ def main(agent: str, program: str, records: str, folder: str, turns: str) -> int
     home.mkdir()
     said = [json.loads(line) for line in Path(turns).read_text().splitlines()]
     with command("--engine", f"replay={records}") as (url, _):
-        run = {"codex": codex, "claude": claude, "opencode": opencode}[agent]
+        if agent.startswith("codex"):
+            return codex(program, url, home, folder, said, is_socket=agent != "codex")
+        run = {"claude": claude, "opencode": opencode}[agent]
         return run(program, url, home, folder, said)
 
 
-def codex(program: str, url: str, home: Path, folder: str, said: list[Any]) -> int:
-    provider = f'{{name="harmony",base_url="{url}/v1",wire_api="responses",env_key="HARMONY_KEY"}}'
+def codex(
+    program: str, url: str, home: Path, folder: str, said: list[Any], *, is_socket: bool
+) -> int:
+    provider = f'{{name="harmony",base_url="{url}/v1",wire_api="responses",env_key="HARMONY_KEY"'
+    provider += f",supports_websockets={str(is_socket).lower()}}}"
     settings = ["-c", "model_provider=harmony", "-c", f"model_providers.harmony={provider}"]
     settings += ["-c", "model_context_window=131072", "-m", "gpt-oss-20b", "--json"]
     environment = {**os.environ, "CODEX_HOME": str(home), "HARMONY_KEY": "-"}

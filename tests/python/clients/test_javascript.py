@@ -92,13 +92,16 @@ READ, COUNT = "cat note.txt", "echo LINES-$(wc -l < note.txt)"
 QUESTION = "How many lines has note.txt?"
 
 
-def test_codex(run_alone: RunAlone) -> None:
+@pytest.mark.parametrize("agent", ["codex", "codex-websocket"])
+def test_codex(agent: str, run_alone: RunAlone) -> None:
     said = records("exec_command", {"cmd": READ}, {"cmd": COUNT})
-    events = run_alone("codex", program("codex"), said, QUESTION)
+    events = run_alone(agent, program("codex"), said, QUESTION)
     items = [event["item"] for event in events if event["type"] == "item.completed"]
     ran = [item for item in items if item["type"] == "command_execution"]
     assert [item["aggregated_output"] for item in ran] == ["FIRST-LINE\nsecond\n", "LINES-2\n"]
     assert items[-1]["text"] == "It has 2 lines."
+    # It would fall back to requests.
+    assert not any("WebSocket" in item.get("message", "") for item in items)
 
 
 def test_claude_code(run_alone: RunAlone) -> None:
