@@ -53,11 +53,11 @@ impl Path {
         self
     }
 
-    /// The name of a top-level member; `None` for deeper values.
+    /// The name of the top-level member that it leads to or into.
     #[cfg(feature = "training")]
-    pub(crate) fn name(&self) -> Option<&str> {
-        match &self.0[..] {
-            [PathStep::Name(name)] => Some(name),
+    pub(crate) fn first_name(&self) -> Option<&str> {
+        match self.0.first() {
+            Some(PathStep::Name(name)) => Some(name),
             _ => None,
         }
     }

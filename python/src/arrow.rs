@@ -11,7 +11,7 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::ffi::FFI_ArrowSchema;
 use arrow_array::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream};
-use arrow_array::{Array, ArrayRef, NullArray, StructArray};
+use arrow_array::{Array, ArrayRef, BooleanArray, StructArray};
 use arrow_schema::{ArrowError, DataType, Field};
 use pyo3::exceptions::PyValueError;
 use pyo3::intern;
@@ -102,7 +102,7 @@ fn is_deeper(schema: &FFI_ArrowSchema, levels: usize) -> bool {
     levels == 0 || inside.any(|inside| is_deeper(inside, levels - 1))
 }
 
-/// The array with valid contents; in an array of structs, columns that are not read become null.
+/// The array with valid contents; in an array of structs, columns that are not read become whether there is a value.
 fn checked(array: ArrayRef, is_read: impl Fn(&str) -> bool) -> Result<ArrayRef, ArrowError> {
     let array = match array.as_struct_opt() {
         Some(table) => selection(table, is_read)?,
@@ -119,8 +119,12 @@ fn selection(table: &StructArray, is_read: impl Fn(&str) -> bool) -> Result<Arra
             if is_read(field.name()) {
                 return (field.clone(), column.clone());
             }
-            let field = Field::new(field.name(), DataType::Null, true);
-            (Arc::new(field), Arc::new(NullArray::new(table.len())) as ArrayRef)
+            let field = Field::new(field.name(), DataType::Boolean, true);
+            let nulls = column.logical_nulls();
+            let is_given = |at| nulls.as_ref().is_none_or(|nulls| nulls.is_valid(at));
+            let given: BooleanArray =
+                (0..table.len()).map(|at| is_given(at).then_some(true)).collect();
+            (Arc::new(field), Arc::new(given) as ArrayRef)
         })
         .unzip();
     let nulls = table.nulls().cloned();

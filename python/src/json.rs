@@ -49,8 +49,8 @@ pub(super) fn body(body: &Bound<'_, PyAny>) -> PyResult<Json> {
     parsed.map_err(|error| raised(py, &error))
 }
 
-/// A row of a data set. Columns that are not read, which may contain values without a JSON form, keep only their names,
-/// which errors list; images and the like become whether there are any; a NaN becomes null, as in pandas.
+/// A row of a data set. Of columns that are not read, which may contain values without a JSON form, only whether they
+/// have a value is kept, of images and the like whether there are any; a NaN becomes null, as in pandas.
 pub(super) fn row(object: &Bound<'_, PyAny>, is_read: impl Fn(&str) -> bool) -> Read<Json> {
     let mut tape = Tape::default();
     let mut walker = Walker { tape: &mut tape, of: Of::Row, limit: MAX_DEPTH };
@@ -72,10 +72,13 @@ pub(super) fn row(object: &Bound<'_, PyAny>, is_read: impl Fn(&str) -> bool) -> 
             walker.tape.string(name);
             // A NumPy array of several items is neither true nor false.
             walker.tape.bool(!value.is_none() && value.is_truthy().unwrap_or(true));
-        } else if !is_read(name) || value.cast::<PyFloat>().is_ok_and(|real| real.value().is_nan())
+        } else if value.is_none() || value.cast::<PyFloat>().is_ok_and(|real| real.value().is_nan())
         {
             walker.tape.string(name);
             walker.tape.null();
+        } else if !is_read(name) {
+            walker.tape.string(name);
+            walker.tape.bool(true);
         } else {
             walker.member(&key, &value, MAX_DEPTH - 1)?;
         }

@@ -59,7 +59,7 @@ options! {
         /// What happens to images, audio and files in the newest message of the user.
         pub unsupported: Unsupported => with_unsupported,
         /// Whether to raise an error for problems that otherwise become something that the model can read, so that a
-        /// session survives them: images, audio and files in older messages (for the newest see
+        /// session survives them: images, audio and files in older messages and in tool results (for the newest see
         /// [`unsupported`](Self::unsupported)), and tool results that answer no call.
         pub strict: bool => with_strict,
         /// The effort of a body without one; `None` is medium.

@@ -141,7 +141,8 @@ impl ReadOptions {
     }
 
     /// What happens to images in a message. `is_newest`: it is the user's newest message in the body. Content that a
-    /// client cannot take back is not an error: older messages, and a history that the server has accepted.
+    /// client cannot take back is not an error: older messages, results of tools, and a history that the server has
+    /// accepted.
     pub(super) fn unsupported_in(&self, is_newest: bool) -> Unsupported {
         if is_newest || self.strict { self.unsupported } else { Unsupported::Placeholder }
     }

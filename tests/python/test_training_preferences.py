@@ -184,12 +184,13 @@ class TestApis:
     def test_the_same_conversation(self, row: Any, form: Any, options: Any) -> None:
         chat = render([self.CHAT], format="chat", **options)
         # What other columns are called does not matter.
-        row = {**row, "score": 3, "meta.source": "web", "tags[]": ["x"]}
+        others = {"score": 3, "meta.source": "web", "tags[]": ["x"]}
+        row = {**row, **others}
         batch = render([row, json.dumps(row)], format=form, **options)
         assert not batch.errors
         assert (batch[0].tokens, batch[0].loss_mask) == (chat[0].tokens, chat[0].loss_mask)
         assert batch[1].tokens == chat[0].tokens
-        assert batch.unused == {}
+        assert batch.unused == dict.fromkeys(["id", *others], 2)
 
     def test_from_arrow(self) -> None:
         pa = pytest.importorskip("pyarrow", reason="pyarrow has no wheel for this Python")

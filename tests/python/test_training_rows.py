@@ -331,8 +331,11 @@ class TestColumns:
         names = {"prompt": "ask", "completion": "replyy", "tools": "functions"}
         [(_, error)] = render([row], format="chat", map=names).errors
         assert '; the row has no "replyy", which `map` reads as "completion"' in str(error)
-        read = render([row], format="chat", map={**names, "completion": "reply"})
+        names["completion"] = "reply"
+        read = render([row, {**row, "functions": []}], format="chat", map=names)
         assert read.unused == {"functions: rows without the column": 1}
+        with pytest.raises(ValueError, match="map: no row has the column 'functions'"):
+            render([row], format="chat", map=names)
 
     def test_an_error_names_the_columns_that_are_there(self) -> None:
         pa = pytest.importorskip("pyarrow", reason="pyarrow has no wheel for this Python")

@@ -60,7 +60,7 @@ def own_values(row: Any, own: bool = False) -> Iterator[Any]:
         # Items of the Responses API without an author have a type.
         speaker = row.get("role") or row.get("from") or ITEMS.get(str(row.get("type")))
         if speaker is not None:
-            own = speaker in (*OWN_NAMES, *CALLERS) and not is_untrained(row)
+            own = speaker.lower() in (*OWN_NAMES, *CALLERS) and not is_untrained(row)
         if own:
             yield row
         for key, value in row.items():
@@ -83,12 +83,15 @@ def own_of_row(row: Any) -> list[Any]:
     """The same of a whole row: its answer columns have no speakers."""
     if not isinstance(row, dict):
         return list(own_values(row))
-    found = [*own_values({k: v for k, v in row.items() if k not in (*ANSWER_COLUMNS, "history")})]
-    for column in ANSWER_COLUMNS:
-        found += own_values(row.get(column), True)
+    names = [column.lower() for column in ANSWER_COLUMNS]
+    found = []
+    for column, value in row.items():
+        if column != "history":
+            found += own_values(value, column.lower() in names)
     history = row.get("history") or []
-    for _, answered in json.loads(history) if isinstance(history, str) else history:
-        found += own_values(answered, True)
+    with suppress(ValueError):
+        for _, answered in json.loads(history) if isinstance(history, str) else history:
+            found += own_values(answered, True)
     return found
 
 
@@ -123,7 +126,9 @@ def foreign_words(row: Any, batch: Any, index: int = 0) -> list[str]:
             foreign += [p for p in pieces if not any(p.strip() in known for known in texts)]
         else:
             called = name.removeprefix("functions.")
-            is_known = any(text in (called, name) or f"={name}" in text for text in texts)
+            # A name with a blank is written without it.
+            named = [text.replace(" ", "_") for text in texts]
+            is_known = any(text in (called, name) or f"={name}" in text for text in named)
             # Some models write nothing where a call has no arguments.
             is_said = text in texts or any(json.loads(text) == known for known in objects)
             is_said = is_said or (text == "{}" and "" in texts)

@@ -77,7 +77,7 @@ fn each_row_of_the_table_trains_what_is_there() {
         }
         count += 1;
     }
-    assert!(count >= 60, "only {count} were read");
+    assert!(count >= 160, "only {count} were read");
     assert!(wrong.is_empty(), "{wrong}");
 }
 
@@ -209,12 +209,12 @@ fn columns_are_mapped() {
         (
             json!({"text_in": "Hi", "text_out": "Hello.", "messages": 3}),
             [("prompt", "text_in"), ("completion", "text_out")],
-            "",
+            "\n+ messages",
         ),
         (
             json!({"chat": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello."}], "x": 1}),
             [("messages", "chat"), ("system", "none")],
-            "\n+ none: rows without the column",
+            "\n+ none: rows without the column\n+ x",
         ),
     ];
     for (row, map, note) in rows {

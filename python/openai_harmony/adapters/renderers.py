@@ -11,7 +11,6 @@ finds a developer's words by rendering twice. Name this one in a configuration:
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -36,7 +35,7 @@ class HarmonyRenderer:
     Args:
         tokenizer: gpt-oss' tokenizer; only its ids of special tokens are asked, to be sure.
         config: ``renderers.GptOssRendererConfig``: effort, date, the system message's texts,
-            which thoughts are kept. By default its defaults.
+            which thoughts are kept. By default its defaults, but no date.
 
     Raises:
         ValueError: The tokenizer is another model's.
@@ -50,7 +49,7 @@ class HarmonyRenderer:
             raise ValueError(f"tokenizer: expected gpt-oss', with <|call|> as 200012, got {call}")
         self.tokenizer, self.config = tokenizer, config or self.config_class()
         self._encoding = load_harmony_encoding(HarmonyEncodingName.HARMONY_GPT_OSS)
-        self._date = self.config.conversation_start_date or datetime.date.today().isoformat()
+        self._date = self.config.conversation_start_date
         drops = self.config.auto_drop_analysis
         self._config = chat.config_for("drop" if drops else "keep")
         implied = "tool_cycle" if drops else "all"

@@ -107,7 +107,9 @@ class HarmonyGenerator(base.GeneratorInterface):  # type: ignore[misc]
         self, prompt: Sequence[Mapping[str, Any]], env: Any, params: dict[str, Any]
     ) -> Episode:
         messages, _ = await asyncio.to_thread(env.init, list(prompt))
-        turn = chat_completions.read({**self._request, "messages": messages}, strict=True)
+        turn = chat_completions.read(
+            {**self._request, "messages": messages}, date=None, strict=True
+        )
         rollout, session, reason = Rollout(turn, _ENCODING), uuid.uuid4().hex, "stop"
         rewards: list[float] = []
         try:

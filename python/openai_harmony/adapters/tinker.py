@@ -42,7 +42,7 @@ class HarmonyRenderer(base.Renderer):  # type: ignore[misc]
         effort: How long the model thinks.
         thoughts: ``"drop"``: those of completed turns, as the guide says, which begins another
             datum. ``"keep"``: none, nor the sampled ``<|return|>`` where the guide has ``<|end|>``.
-        date: The system message's; by default today's.
+        date: The system message's; by default it has none, as rows of training have none.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class HarmonyRenderer(base.Renderer):  # type: ignore[misc]
         tokenizer: Any,
         effort: Effort = "medium",
         thoughts: Literal["drop", "keep"] = "drop",
-        date: str | None = "today",
+        date: str | None = None,
     ) -> None:
         super().__init__(tokenizer)
         self._encoding = load_harmony_encoding(HarmonyEncodingName.HARMONY_GPT_OSS)

@@ -96,7 +96,9 @@ class RolloutFunction:
 
     def _begin(self, prompt: Any) -> Episode:
         messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
-        turn = chat_completions.read({**self._request, "messages": messages}, strict=True)
+        turn = chat_completions.read(
+            {**self._request, "messages": messages}, date=None, strict=True
+        )
         return Episode(turn, Rollout(turn, self._encoding), [])
 
     def _goes_on(self, episode: Episode, limit: int) -> bool:

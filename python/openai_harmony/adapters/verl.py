@@ -94,7 +94,9 @@ class HarmonyTokenBuilder(builders.ContinuousTokenBuilder):  # type: ignore[misc
         options = dict(self.chat_template_kwargs)
         identity = options.pop("model_identity", None)
         body = {"messages": list(messages), "tools": list(tools or ()), **options}
-        return chat_completions.read(body, identity=identity, strict=True).prompt(_ENCODING)
+        return chat_completions.read(body, date=None, identity=identity, strict=True).prompt(
+            _ENCODING
+        )
 
     def merge_assistant_tokens(
         self, runtime_token_ids: Sequence[int], assistant_token_ids: Sequence[int]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from typing_extensions import TypedDict
@@ -116,6 +117,14 @@ def is_count(number: object, least: int) -> bool:
     return isinstance(number, int) and not isinstance(number, bool) and number >= least
 
 
+def unmapped(names: Mapping[str, str] | None, unused: Mapping[str, int], rows: int) -> str | None:
+    """What is wrong if ``map`` names a column that none of the rows read has."""
+    for field, column in (names or {}).items():
+        if rows and unused.get(f"{column}: rows without the column", 0) >= rows:
+            return f"map: no row has the column {column!r}, to read as {field!r}"
+    return None
+
+
 def described(options: RowOptions) -> list[tuple[str, Any]]:
     """All options as plain values, in an order of their own: the same for the same rendering."""
     table = annotated_with(RowOptions, Option)
@@ -129,4 +138,4 @@ def described(options: RowOptions) -> list[tuple[str, Any]]:
     return sorted(plain.items())
 
 
-__all__ = ["RowOptions", "described", "is_count"]
+__all__ = ["RowOptions", "described", "is_count", "unmapped"]

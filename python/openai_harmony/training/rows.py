@@ -16,7 +16,7 @@ from openai_harmony.encoding import load_harmony_encoding
 from openai_harmony.errors import WrongTypeError, quoted
 from openai_harmony.training.arrow import arrow_stream
 from openai_harmony.training.batch import Batch
-from openai_harmony.training.options import RowOptions, is_count
+from openai_harmony.training.options import RowOptions, is_count, unmapped
 
 
 @takes(RowOptions)
@@ -36,7 +36,7 @@ def render(rows: Iterable[Any], *, first_row: int = 0, **options: Unpack[RowOpti
         which the mask leaves nothing, or that is too long; no row ends the batch.
 
     Raises:
-        ValueError: A wrong option.
+        ValueError: A wrong option; or ``map`` names a column that no row has.
         TypeError: ``rows`` is not an iterable of rows, but a single text, dict or conversation, or
             something else.
 
@@ -52,6 +52,14 @@ def render(rows: Iterable[Any], *, first_row: int = 0, **options: Unpack[RowOpti
     >>> encoding.decode([t for t, trained in zip(example.tokens, example.loss_mask) if trained])
     '<|channel|>analysis<|message|>Easy.<|end|><|start|>assistant<|channel|>final<|message|>Four.<|return|>'
     """
+    batch = _rendered(rows, first_row, options)
+    rows_read = len({*batch.row, *batch.dropped})
+    if why := unmapped(options.get("map"), batch.unused, rows_read):
+        raise ValueError(why)
+    return batch
+
+
+def _rendered(rows: Iterable[Any], first_row: int, options: RowOptions) -> Batch:
     given = completed(render, options)
     _check_rows(rows)
     _check_system(given)
@@ -143,7 +151,7 @@ def render_batches(
 
 def _batches(parts: Iterator[Any], first_row: int, options: RowOptions) -> Iterator[Batch]:
     for part in parts:
-        yield render(part, first_row=first_row, **options)
+        yield _rendered(part, first_row, options)
         first_row += len(part)
 
 

@@ -232,7 +232,7 @@ fn read_compaction(field: &BodyField<'_, '_>, request: &mut Request<'_>) -> Resu
 
 fn read_result(block: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
     let content = block.get("content");
-    let rules = Unsupported::Placeholder;
+    let rules = request.options.unsupported_in(false);
     let texts = content.map(|content| read_blocks(&content, rules)).transpose()?;
     let mut texts = texts.unwrap_or_default();
     if block.bool("is_error")?.unwrap_or(false) {

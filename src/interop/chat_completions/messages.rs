@@ -94,7 +94,8 @@ impl<'r, 'o> Messages<'r, 'o> {
             }
             "assistant" => self.assistant(&message, rules)?,
             "tool" | "function" => {
-                let text = self.text(&message, true, Unsupported::Placeholder)?;
+                let rules = self.request.options.unsupported_in(false);
+                let text = self.text(&message, true, rules)?;
                 let is_own = self.is_ollama && message.get("tool_name").is_some();
                 let name = if is_own { "tool_name" } else { "name" };
                 let tool = message.text(name)?.map(ToolId::new).zip(message.get(name));

@@ -5,13 +5,13 @@ use std::borrow::Cow;
 use serde_json::{Map, Value as Tree};
 
 use crate::error::Result;
+use crate::interop::ToolKind;
 use crate::interop::field::{BodyField, BodyObject};
 use crate::interop::history::HistoryCall;
 use crate::interop::names::ToolId;
 use crate::interop::parts::read_content;
 use crate::interop::request::Request;
 use crate::interop::tools::read_arguments;
-use crate::interop::{ToolKind, Unsupported};
 use crate::json::{At, Value};
 use crate::options::Choice as _;
 
@@ -106,7 +106,8 @@ pub(super) fn read_output(
     match output.as_ref().map(BodyField::value) {
         // As for functions: clients also send these in that form.
         Some(Value::Array(parts)) if parts.iter().any(|part| part.get("type").is_some()) => {
-            let parts = read_content(&item.required("output")?, Unsupported::Placeholder)?;
+            let rules = request.options.unsupported_in(false);
+            let parts = read_content(&item.required("output")?, rules)?;
             texts.push(parts.joined().into());
         }
         Some(Value::Array(_)) => item.each("output", |output| {

@@ -16,7 +16,7 @@ use crate::interop::request::Request;
 use crate::interop::texts::Texts;
 use crate::interop::thought_blob::{read_compaction, read_thought};
 use crate::interop::tools::{custom_arguments, read_arguments};
-use crate::interop::{Json, ToolKind, Unsupported, UnusedReason};
+use crate::interop::{Json, ToolKind, UnusedReason};
 use crate::json::{Array, At};
 use crate::path::Path;
 
@@ -154,7 +154,7 @@ impl<'r, 'o, 'h> Items<'r, 'o, 'h> {
             }
             Some("function_call_output" | "custom_tool_call_output") => {
                 let output = item.get("output");
-                let rules = Unsupported::Placeholder;
+                let rules = self.request.options.unsupported_in(false);
                 let text = output.map(|output| read_content(&output, rules));
                 let text = text.transpose()?.unwrap_or_default();
                 let namespace = item.text("namespace")?;

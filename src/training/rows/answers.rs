@@ -61,6 +61,11 @@ pub(super) fn check(text: &str) -> Result<(), String> {
     if text.strip_prefix(ANALYSIS).is_some_and(is_capital) {
         return Err("begins with a thought without its marks, and has no answer".to_owned());
     }
+    if markers::is_calls(text) {
+        let reason = "is a list of calls in the text; write them as `tool_calls`, or render with markers=\"text\" if \
+                      it is intended";
+        return Err(reason.to_owned());
+    }
     match markers::first(text) {
         Some(mark) => Err(format!(
             "has {mark}, a mark of a chat format; remove it, or render with markers=\"text\" if it is intended"

@@ -1,10 +1,11 @@
 //! Bodies of Anthropic's and the Responses API as rows.
 
-use super::read_turn::ChatRow;
-use super::{invalid, loss};
+use super::read_turn::{ChatRow, GivenMessage};
+use super::{invalid, loss, unread};
 use crate::HarmonyEncoding;
 use crate::error::Result;
 use crate::interop::{BodyField, Dialect, Json, ReadOptions};
+use crate::json::At;
 use crate::path::Path;
 use crate::training::RowOptions;
 
@@ -24,28 +25,30 @@ pub(super) fn read(
     if turn.prefill.is_some() {
         return Err(invalid(Path::default(), "a row to train on must be complete"));
     }
-    let trained = trained(row, dialect)?;
-    // Other columns belong to the data set: ids, sources, scores.
+    let given = given(row, dialect)?;
+    // Other columns are counted by their names.
     turn.unused.retain(|unused| {
-        unused.path.name().is_none_or(|column| dialect.reads(column))
+        unused.path.first_name().is_none_or(|column| dialect.reads(column))
             && !unused.path.last_name().is_some_and(loss::is_flag)
     });
-    let is_untrained = |number: usize| trained.get(number) == Some(&false);
     let place = |number| Some(Path::of(dialect.messages()).then(number));
-    ChatRow::of_turn(turn, options, encoding, is_untrained, place)
+    let mut read = ChatRow::of_turn(turn, options, encoding, &given, place)?;
+    read.unused.extend(unread(row.at(), options));
+    Ok(read)
 }
 
-/// Per message or item: whether it is trained.
-fn trained(row: &Json, dialect: Dialect) -> Result<Vec<bool>> {
+/// The messages or items.
+fn given(row: &Json, dialect: Dialect) -> Result<Vec<GivenMessage>> {
     let path = Path::default();
     let row = BodyField::root(&path, row)?.object()?;
     let Some(list) = row.get(dialect.messages()) else { return Ok(Vec::new()) };
     if list.at().as_array().is_none() {
         return Ok(Vec::new());
     }
-    let trained = |item: BodyField<'_, '_>| {
-        let Ok(message) = item.object() else { return Ok(true) };
-        Ok(loss::is_trained(&message, "content")?.unwrap_or(true))
+    let given = |item: BodyField<'_, '_>| {
+        let is_own = item.at().get("role").and_then(At::as_str) == Some("assistant");
+        let trained = item.object().map_or(Ok(None), |item| loss::is_trained(&item, "content"))?;
+        Ok(GivenMessage { is_own, is_untrained: trained == Some(false) })
     };
-    list.items()?.map(trained).collect()
+    list.items()?.map(given).collect()
 }

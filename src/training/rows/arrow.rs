@@ -70,8 +70,8 @@ fn row<'r>(rows: &'r dyn Array, at: usize, options: &RowOptions) -> Result<Row<'
     Ok(Row::Json(Json::new(tape)))
 }
 
-/// Writes the columns of a row. A column that is not read only leaves its name, for errors that list it; images and the
-/// like leave only whether there are any; a NaN becomes null, as in pandas.
+/// Writes the columns of a row. Those that are not read only leave whether they have a value, images and the like
+/// whether there are any; a NaN becomes null, as in pandas.
 fn row_fields(
     tape: &mut Tape,
     columns: &StructArray,
@@ -84,8 +84,10 @@ fn row_fields(
         tape.string(name);
         if super::is_media(name) {
             tape.bool(column.is_valid(at) && !is_empty(column, at));
-        } else if !super::is_read(name, options) || real(column, at).is_some_and(f64::is_nan) {
+        } else if column.is_null(at) || real(column, at).is_some_and(f64::is_nan) {
             tape.null();
+        } else if !super::is_read(name, options) {
+            tape.bool(true);
         } else {
             of_field(tape, field, column, at).map_err(|error| error.inside(name.clone()))?;
         }

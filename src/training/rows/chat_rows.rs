@@ -1,7 +1,9 @@
 //! Chat messages in the shapes of published data sets -> a conversation, by the reader of chat completions.
 
+use std::cell::RefCell;
+
 use super::columns::{
-    Columns, IDENTITY, LABELS, PAIRS, SETTINGS, TEMPLATE, TOOLS, is_effort, is_of_preferences,
+    Columns, IDENTITY, LABELS, PAIRS, TEMPLATE, TOOLS, is_effort, is_of_preferences,
 };
 use super::conversation::{Answer, RowMessages};
 use super::invalid;
@@ -24,8 +26,11 @@ pub(super) fn read(
     options: &RowOptions,
     encoding: HarmonyEncoding,
 ) -> Result<ChatRow> {
-    refuse_preferences(&Columns::of(row, options)?)?;
-    read_side(row, options, encoding, None)
+    let columns = Columns::of(row, options)?;
+    refuse_preferences(&columns)?;
+    let mut read = read_side(row, &columns, options, encoding, Answer::Own, false)?;
+    count_unread(&columns, &mut read)?;
+    Ok(read)
 }
 
 /// Reads a row of preferences: its conversations, and whether each is preferred.
@@ -34,11 +39,25 @@ pub(super) fn read_preference(
     options: &RowOptions,
     encoding: HarmonyEncoding,
 ) -> Result<Vec<(ChatRow, bool)>> {
-    let sides = sides(&Columns::of(row, options)?)?;
+    let columns = Columns::of(row, options)?;
     let read = |(answer, is_preferred)| {
-        Ok((read_side(row, options, encoding, Some(answer))?, is_preferred))
+        let side = read_side(row, &columns, options, encoding, answer, true)?;
+        Ok((side, is_preferred))
     };
-    sides.into_iter().map(read).collect()
+    let mut read: Vec<_> = sides(&columns)?.into_iter().map(read).collect::<Result<_>>()?;
+    if let Some((first, _)) = read.first_mut() {
+        count_unread(&columns, first)?;
+    }
+    Ok(read)
+}
+
+/// Notes the columns that were not read, and those that `map` names and the row lacks.
+fn count_unread(columns: &Columns<'_, '_>, read: &mut ChatRow) -> Result<()> {
+    let unmapped =
+        columns.unmapped().map(|(_, column)| format!("{column}: rows without the column"));
+    read.unused.extend(unmapped);
+    read.unused.extend(columns.unread()?.into_iter().map(str::to_owned));
+    Ok(())
 }
 
 /// Refuses rows whose messages are the prompt of two answers, since only the prompt's earlier answers would be trained,
@@ -52,12 +71,12 @@ fn refuse_preferences(columns: &Columns<'_, '_>) -> Result<()> {
         let is_flag = key != LABELS[0] || matches!(label.value(), Value::Bool(_));
         is_flag && read_flag(label).is_ok_and(|is_good| !is_good)
     };
-    let mut labels = LABELS.into_iter().filter_map(|key| Some((key, columns.get(key)?)));
+    let mut labels = LABELS.into_iter().filter_map(|key| Some((key, columns.peek(key)?)));
     if let Some((_, label)) = labels.find(|(key, label)| is_bad(*key, label)) {
         let reason = "false, so this is a bad answer; leave the row out, or render with the format 'preference'";
         return Err(label.invalid(reason));
     }
-    let has = |key: &str| columns.get(key).is_some();
+    let has = |key: &str| columns.peek(key).is_some();
     let Some((key, _)) = PAIRS.into_iter().find(|(chosen, rejected)| has(chosen) && has(rejected))
     else {
         return Ok(());
@@ -80,7 +99,7 @@ fn refuse_preferences(columns: &Columns<'_, '_>) -> Result<()> {
 
 /// The answers of a row of preferences, and whether each is preferred.
 fn sides(columns: &Columns<'_, '_>) -> Result<Vec<(Answer, bool)>> {
-    let has = |key: &str| columns.get(key).is_some();
+    let has = |key: &str| columns.peek(key).is_some();
     let column = |(chosen, rejected)| {
         vec![(Answer::Column(chosen), true), (Answer::Column(rejected), false)]
     };
@@ -104,14 +123,15 @@ fn sides(columns: &Columns<'_, '_>) -> Result<Vec<(Answer, bool)>> {
     Ok(vec![(Answer::Own, read_flag(&label)?)])
 }
 
-/// Reads a row; from preferences, this answer.
+/// Reads a row with one of its answers.
 fn read_side(
     row: &BodyField<'_, '_>,
+    columns: &Columns<'_, '_>,
     options: &RowOptions,
     encoding: HarmonyEncoding,
-    side: Option<Answer>,
+    answer: Answer,
+    is_preference: bool,
 ) -> Result<ChatRow> {
-    let columns = Columns::of(row, options)?;
     columns.refuse_media()?;
     if options.markers != Markers::Text && columns.messages().is_none() {
         columns.refuse_rendered()?;
@@ -124,14 +144,25 @@ fn read_side(
     let template = template.filter(|template| !template.is_null());
     let template = template.as_ref().map(BodyField::object).transpose()?;
     // OpenAI's preference rows have the request as an object.
-    let input = columns.get("input");
+    let input = columns.peek("input");
     let input = input.as_ref().and_then(|input| input.object().ok());
-    let take = |key: &'static str| {
-        let outer = columns.get(key).or_else(|| input.as_ref()?.get(key));
-        outer.or_else(|| template.as_ref()?.get(key))
+    if let Some(input) = &input {
+        columns.mark(&input.field());
+    }
+    let taken = RefCell::new(vec!["messages"]);
+    let setting = |key: &'static str| {
+        let is_one = |field: &BodyField<'_, '_>| is_setting(key, field);
+        if let Some(outer) = columns.peek(key).filter(is_one) {
+            columns.mark(&outer);
+            return Some(outer).filter(|outer| !is_blank(outer));
+        }
+        taken.borrow_mut().push(key);
+        let inner = input.as_ref().and_then(|input| input.get(key));
+        inner
+            .or_else(|| template.as_ref()?.get(key))
+            .filter(|field| is_one(field) && !is_blank(field))
     };
-    let setting = |key| take(key).filter(|field| !is_blank(field) && is_setting(key, field));
-    let identity = take(IDENTITY);
+    let identity = setting(IDENTITY);
     let identity = identity.map(|identity| identity.text().map(str::to_owned)).transpose()?;
     read.identity = identity.or_else(|| options.identity.clone());
     let mut request = Request::new(Dialect::ChatCompletions, &read);
@@ -139,9 +170,9 @@ fn read_side(
     let nested = input.as_ref().and_then(|input| input.get("messages"));
     match row.value() {
         Value::Array(_) => messages.add_messages(row)?,
-        _ => messages.add_conversation(&columns, nested, side.unwrap_or(Answer::Own))?,
+        _ => messages.add_conversation(columns, nested, answer)?,
     }
-    let conversation = messages.end(side.is_some())?;
+    let conversation = messages.end(is_preference)?;
     let mut notes = Vec::new();
     if let Some(tools) = setting(TOOLS) {
         read_tools(&tools, &mut request, &mut notes)?;
@@ -152,25 +183,19 @@ fn read_side(
         let reason = "a row to train on must be complete; only a prompt is continued";
         return Err(invalid(conversation.last_path().then("prefix"), reason));
     }
-    let is_untrained = |number| conversation.is_untrained(number);
-    let mut read = ChatRow::of_turn(turn, options, encoding, is_untrained, |number| {
+    let mut read = ChatRow::of_turn(turn, options, encoding, &conversation.given(), |number| {
         conversation.path(number)
     })?;
     read.is_completion = conversation.is_completion;
     let others = "messages[]: trained by its flag, but the model does not write it".to_owned();
     read.unused.extend(vec![others; conversation.others_to_train()]);
     read.unused.extend(notes);
-    read.unused.extend(conversation.unread.iter().map(|path| format!("{path}: not read here")));
-    let unmapped =
-        columns.unmapped().map(|(_, column)| format!("{column}: rows without the column"));
-    read.unused.extend(unmapped);
-    let is_taken = |key: &&str| {
-        SETTINGS.iter().chain(&[TOOLS, IDENTITY]).any(|taken| taken == key)
-            && columns.row.as_ref().is_none_or(|columns| columns.get(key).is_none())
-    };
-    let rest = template.iter().flat_map(|template| template.members().iter());
-    let rest = rest.filter(|(key, value)| !value.is_null() && !is_taken(key));
-    read.unused.extend(rest.map(|(key, _)| format!("{TEMPLATE}.{key}")));
+    conversation.unread.iter().for_each(|column| columns.unmark(column));
+    let taken = taken.into_inner();
+    let others = [template, input].into_iter().flatten().flat_map(|object| {
+        object.others(&taken).map(|other| other.path().to_string()).collect::<Vec<_>>()
+    });
+    read.unused.extend(others);
     Ok(read)
 }
 

@@ -1,10 +1,12 @@
-//! The columns of a row, by the names that data sets give them.
+//! The columns of a row, by the names that data sets give them, in capitals or small letters.
+
+use std::cell::RefCell;
 
 use super::{invalid, markers};
 use crate::brief::Brief;
 use crate::error::{Reason, Result};
 use crate::interop::{BodyField, BodyObject, nearest};
-use crate::json::{self, Value, is_not_a_number};
+use crate::json::{self, At, Value, is_not_a_number};
 use crate::path::Path;
 use crate::training::{RowFormat, RowOptions};
 
@@ -29,7 +31,7 @@ pub(super) const CALLS: &str = "answers";
 const SYSTEM: [&str; 2] = ["system", "system_prompt"];
 
 /// The thought before an answer that is a text.
-pub(super) const THOUGHTS: [&str; 7] = [
+const THOUGHTS: [&str; 7] = [
     "thinking",
     "reasoning",
     "reasoning_content",
@@ -44,14 +46,13 @@ const PAIRED_THOUGHTS: [(&str, &str); 2] =
     [("chosen", "chosen_reasoning"), ("rejected", "rejected_reasoning")];
 
 /// The text that a question is about. It follows the question, as the input of an instruction does.
-pub(super) const CONTEXTS: [&str; 3] = ["context", "passage", "documents"];
+const CONTEXTS: [&str; 3] = ["context", "passage", "documents"];
 
 /// Earlier questions and answers, in pairs.
 pub(super) const HISTORY: &str = "history";
 
 /// The other columns that matter to the model. Columns not listed belong to the data set: ids, sources, scores.
-pub(super) const SETTINGS: [&str; 4] =
-    ["reasoning_effort", "reasoning", "response_format", "functions"];
+const SETTINGS: [&str; 4] = ["reasoning_effort", "reasoning", "response_format", "functions"];
 pub(super) const TOOLS: &str = "tools";
 pub(super) const IDENTITY: &str = "model_identity";
 
@@ -79,15 +80,14 @@ pub(super) fn is_read(name: &str) -> bool {
     let (thoughts, about) = (&THOUGHTS[..], &CONTEXTS[..]);
     let lists =
         [&MESSAGES[..], &QUESTIONS, &ANSWERS, &SYSTEM, &SETTINGS, &named, &MEDIA, thoughts, about];
-    lists.iter().any(|names| names.contains(&name))
-        || is_of_preferences(name)
-        || PAIRED_THOUGHTS.iter().any(|(_, key)| *key == name)
+    let mut known = lists.into_iter().flatten().chain(PAIRED_THOUGHTS.iter().map(|(_, key)| key));
+    known.any(|known| known.eq_ignore_ascii_case(name)) || is_of_preferences(name)
 }
 
 /// The same for columns that only preference rows have.
 pub(super) fn is_of_preferences(name: &str) -> bool {
-    LABELS.contains(&name)
-        || PAIRS.iter().any(|(chosen, rejected)| [*chosen, *rejected].contains(&name))
+    let pairs = PAIRS.iter().flat_map(|(chosen, rejected)| [chosen, rejected]);
+    LABELS.iter().chain(pairs).any(|known| known.eq_ignore_ascii_case(name))
 }
 
 /// Refuses to read a column as a field that no row has: a misspelt name would be ignored.
@@ -121,9 +121,23 @@ pub(super) fn is_effort(field: &BodyField<'_, '_>) -> bool {
     field.at().get("effort").is_some()
 }
 
+/// Whether a value turns thinking on or off, as in Nemotron's rows.
+fn is_switch(field: &BodyField<'_, '_>) -> bool {
+    field.at().as_str().is_some_and(|text| matches!(text, "on" | "off"))
+}
+
 /// Whether a column contains images, sounds or films; only whether there are any matters.
 pub fn is_media(name: &str) -> bool {
-    MEDIA.contains(&name)
+    MEDIA.iter().any(|known| known.eq_ignore_ascii_case(name))
+}
+
+/// Whether a row has something in a column; pandas uses NaN for null.
+pub(super) fn is_given(value: At<'_>) -> bool {
+    match value.value() {
+        Value::Null => false,
+        Value::Number(digits) => !is_not_a_number(digits),
+        _ => true,
+    }
 }
 
 /// A question, and its name in the row.
@@ -136,9 +150,13 @@ pub(super) struct Question<'v, 's> {
 
 /// The columns of a row; a list of messages has none.
 pub(super) struct Columns<'v, 'p> {
-    pub(super) row: Option<BodyObject<'v, 'p>>,
+    row: Option<BodyObject<'v, 'p>>,
     /// Which column is read as which.
-    pub(super) map: &'p [(String, String)],
+    map: &'p [(String, String)],
+    /// Whether a column's name has capital letters.
+    has_capitals: bool,
+    /// The numbers of the columns that were read.
+    read: RefCell<Vec<usize>>,
 }
 
 impl<'v, 'p> Columns<'v, 'p> {
@@ -148,16 +166,44 @@ impl<'v, 'p> Columns<'v, 'p> {
             Value::Array(_) => None,
             _ => return Err(row.expected("an object or a list of messages")),
         };
-        Ok(Self { row, map: &options.map })
+        let mut names = row.iter().flat_map(|row| row.members().iter()).map(|(name, _)| name);
+        let has_capitals = names.any(|name| name.bytes().any(|byte| byte.is_ascii_uppercase()));
+        Ok(Self { row, map: &options.map, has_capitals, read: RefCell::default() })
     }
 
-    /// A column, unless it is missing, null or NaN, which pandas uses for null.
+    /// A column, unless it is missing, null or NaN.
+    pub(super) fn peek<'s>(&'s self, key: &'s str) -> Option<BodyField<'v, 's>> {
+        let row = self.row.as_ref()?;
+        let name = self.name(key);
+        let found = row.get(name).filter(|field| is_given(field.at()));
+        if found.is_some() || !self.has_capitals || name != key {
+            return found;
+        }
+        let is_it =
+            |(name, value): &(&str, At<'_>)| name.eq_ignore_ascii_case(key) && is_given(*value);
+        row.get(row.members().iter().find(is_it)?.0)
+    }
+
+    /// The same, and the column counts as read.
     pub(super) fn get<'s>(&'s self, key: &'s str) -> Option<BodyField<'v, 's>> {
-        let is_number = |field: &BodyField<'_, '_>| match field.value() {
-            Value::Number(digits) => !is_not_a_number(digits),
-            _ => true,
-        };
-        self.row.as_ref()?.get(self.name(key)).filter(is_number)
+        let found = self.peek(key)?;
+        self.mark(&found);
+        Some(found)
+    }
+
+    /// Counts a column as read.
+    pub(super) fn mark(&self, column: &BodyField<'_, '_>) {
+        self.read.borrow_mut().extend(self.number(column.key()));
+    }
+
+    /// Counts a column as not read after all.
+    pub(super) fn unmark(&self, column: &Path) {
+        let number = self.number(column.first_name());
+        self.read.borrow_mut().retain(|read| Some(*read) != number);
+    }
+
+    fn number(&self, name: Option<&str>) -> Option<usize> {
+        self.row.as_ref()?.members().iter().position(|(other, _)| Some(other) == name)
     }
 
     /// Whether there may be a column of one of these names, found in one pass over the row's columns.
@@ -166,12 +212,30 @@ impl<'v, 'p> Columns<'v, 'p> {
         !self.map.is_empty() || columns.any(|(name, _)| is_it(name))
     }
 
+    /// The columns that nothing has read; an error if `map` names one of them.
+    pub(super) fn unread(&self) -> Result<Vec<&'v str>> {
+        let read = self.read.borrow();
+        let mut unread = Vec::new();
+        let columns = self.row.iter().flat_map(|row| row.members().iter()).enumerate();
+        for (number, (name, value)) in columns {
+            if !is_given(value) || read.contains(&number) {
+                continue;
+            }
+            if let Some((field, _)) = self.map.iter().find(|(_, column)| column == name) {
+                let reason = format!("`map` reads it as {field:?}, which has no place in this row");
+                return Err(invalid(Path::of(name.to_owned()), reason));
+            }
+            unread.push(name);
+        }
+        Ok(unread)
+    }
+
     /// The columns that a row lacks although `map` renames them.
     pub(super) fn unmapped(&self) -> impl Iterator<Item = &'p (String, String)> {
         let row = self.row;
         self.map
             .iter()
-            .filter(move |(_, column)| row.is_some_and(|row| row.get_or_null(column).is_none()))
+            .filter(move |(_, column)| row.is_none_or(|row| row.get_or_null(column).is_none()))
     }
 
     /// The row's name for a column.
@@ -189,26 +253,31 @@ impl<'v, 'p> Columns<'v, 'p> {
         SYSTEM.into_iter().find_map(|key| self.get(key))
     }
 
-    /// The messages. A prompt that the caller has named takes precedence.
+    /// The messages, which do not count as read. A prompt that the caller has named takes precedence.
     pub(super) fn messages(&self) -> Option<BodyField<'v, '_>> {
         let is_mapped = |key: &str| self.map.iter().any(|(field, _)| field == key);
         let mut keys =
             MESSAGES.into_iter().filter(|key| is_mapped(key) || !is_mapped(QUESTIONS[0]));
-        keys.find_map(|key| self.get(key))
+        keys.find_map(|key| self.peek(key))
     }
 
     /// The question of a row without messages; an error if several columns could be it.
     pub(super) fn question(&self) -> Result<Option<Question<'v, '_>>> {
-        let is_text = |field: &BodyField<'_, '_>| field.at().as_object().is_none();
-        let found = |key| Some((key, self.get(key).filter(is_text)?));
-        let input = found(INPUT).map(|(_, field)| field);
+        let input = self.peek(INPUT).filter(|field| field.at().as_object().is_none());
         let found = self.only_one("question", QUESTIONS[0], &QUESTIONS[1..5])?;
         let question = found.map(|(key, text)| {
             let input = input.filter(|_| key == QUESTIONS[1]);
             Question { key, text, input }
         });
         let alone = input.map(|text| Question { key: INPUT, text, input: None });
-        Ok(question.or(alone))
+        let question = question.or(alone);
+        if let Some(question) = &question {
+            self.mark(&question.text);
+            if let Some(input) = &question.input {
+                self.mark(input);
+            }
+        }
+        Ok(question)
     }
 
     /// The answer to it.
@@ -220,11 +289,17 @@ impl<'v, 'p> Columns<'v, 'p> {
     pub(super) fn thought(&self, side: Option<&str>) -> Result<Option<BodyField<'v, '_>>> {
         let found = match side {
             None => self.only_one("thought", THOUGHTS[0], &THOUGHTS[1..])?.map(|(_, field)| field),
-            Some(side) => PAIRED_THOUGHTS
-                .into_iter()
-                .find_map(|(answer, key)| self.get(key).filter(|_| answer == side)),
+            Some(side) => {
+                let mut keys = PAIRED_THOUGHTS.into_iter().filter(|(answer, _)| *answer == side);
+                keys.find_map(|(_, key)| self.get(key))
+            }
         };
-        Ok(found.filter(|thought| !is_effort(thought)))
+        let is_other = |field: &BodyField<'_, '_>| is_effort(field) || is_switch(field);
+        if let Some(other) = found.filter(is_other) {
+            self.unmark(&other.path());
+            return Ok(None);
+        }
+        Ok(found)
     }
 
     /// The text that the question is about.
@@ -240,13 +315,15 @@ impl<'v, 'p> Columns<'v, 'p> {
         first: &'static str,
         others: &'static [&'static str],
     ) -> Result<Option<(&'static str, BodyField<'v, '_>)>> {
-        let found = |key: &'static str| Some((key, self.get(key)?));
-        if let Some(first) = found(first) {
-            return Ok(Some(first));
-        }
+        let found = |key: &'static str| Some((key, self.peek(key)?));
         let mut columns = others.iter().filter_map(|key| found(key));
-        let Some(only) = columns.next() else { return Ok(None) };
-        let Some((another, _)) = columns.next() else { return Ok(Some(only)) };
+        let named = found(first);
+        let Some(only) = named.or_else(|| columns.next()) else { return Ok(None) };
+        let another = if named.is_none() { columns.next() } else { None };
+        let Some((another, _)) = another else {
+            self.mark(&only.1);
+            return Ok(Some(only));
+        };
         let reason = format!(
             "which is the {what}, this or {another}? Use `map`: {{{first:?}: {another:?}}}"
         );
@@ -273,7 +350,7 @@ impl<'v, 'p> Columns<'v, 'p> {
 
     /// Refuses a question that is rendered already: its marks would be a user's text.
     pub(super) fn refuse_rendered(&self) -> Result<()> {
-        for question in QUESTIONS.into_iter().filter_map(|key| self.get(key)) {
+        for question in QUESTIONS.into_iter().filter_map(|key| self.peek(key)) {
             if let Some(mark) = question.at().as_str().and_then(markers::of_prompt) {
                 return Err(question.invalid(format!(
                     "begins with {mark}: a prompt that is rendered already; pass its messages, or render with \

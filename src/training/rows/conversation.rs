@@ -1,16 +1,17 @@
 //! The columns of a row -> its messages: a list of them, a question and an answer, or an answer to the messages of a
 //! prompt.
 
-use super::columns::{CALLS, CONTEXTS, Columns, HISTORY, Question, THOUGHTS, is_effort};
+use super::columns::{CALLS, Columns, HISTORY, Question};
 use super::invalid;
 use super::messages::{pair, write_message, write_value_calls};
 use super::parsed::Parsed;
+use super::read_turn::GivenMessage;
 use super::repeated::{begins_before_question, last_user, repeated, shared, speaker_of};
 use super::speakers::Speaker;
 use crate::error::{Reason, Result};
 use crate::interop::chat_completions::Messages;
 use crate::interop::{BodyField, BodyObject};
-use crate::json::{Tape, Value};
+use crate::json::{At, Tape, Value};
 use crate::path::Path;
 
 /// Which answer of a row is read.
@@ -54,8 +55,6 @@ pub(super) struct RowMessages<'r, 'o> {
     tape: Tape,
     read: Vec<RowMessage>,
     lists: Vec<Path>,
-    /// Columns of thoughts and contexts that no message has.
-    unread: Vec<Path>,
     /// The columns with the thought before the answer, and with what the question is about, until they are read.
     thought: Option<(Path, String)>,
     context: Option<(Path, String)>,
@@ -65,7 +64,7 @@ pub(super) struct RowMessages<'r, 'o> {
 pub(super) struct Conversation {
     messages: Vec<RowMessage>,
     lists: Vec<Path>,
-    /// The columns of thoughts and contexts that no message has.
+    /// The columns of thoughts and contexts that have no place in a message.
     pub(super) unread: Vec<Path>,
     /// Whether it completes a prompt in which the assistant spoke: then the beginning may be dropped, but not the end.
     pub(super) is_completion: bool,
@@ -103,11 +102,23 @@ impl Conversation {
     }
 
     /// Whether the row leaves a message out of the loss.
-    pub(super) fn is_untrained(&self, number: usize) -> bool {
+    fn is_untrained(&self, number: usize) -> bool {
         self.messages.get(number).is_some_and(|message| {
             message.speaker.is_own()
                 && (message.part == Part::Prompt || message.flag == Some(false))
         })
+    }
+
+    /// Whose messages they are, and which of them the row leaves out of the loss.
+    pub(super) fn given(&self) -> Vec<GivenMessage> {
+        let given = |number| GivenMessage {
+            is_own: self
+                .messages
+                .get(number)
+                .is_some_and(|message: &RowMessage| message.speaker.is_own()),
+            is_untrained: self.is_untrained(number),
+        };
+        (0..self.messages.len()).map(given).collect()
     }
 
     /// Flags that ask to train messages which the model does not write.
@@ -125,7 +136,6 @@ impl<'r, 'o> RowMessages<'r, 'o> {
             tape: Tape::default(),
             read: Vec::new(),
             lists: Vec::new(),
-            unread: Vec::new(),
             thought: None,
             context: None,
         }
@@ -134,7 +144,7 @@ impl<'r, 'o> RowMessages<'r, 'o> {
     /// Ends the messages. `is_preference`: only the last answer of a whole conversation is trained.
     pub(super) fn end(self, is_preference: bool) -> Result<Conversation> {
         self.reader.end(None)?;
-        let Self { read: mut messages, lists, mut unread, thought, context, .. } = self;
+        let Self { read: mut messages, lists, thought, context, .. } = self;
         if is_preference && messages.iter().all(|message| message.part != Part::Answer) {
             let prompt = messages.iter().rposition(|message| !message.speaker.is_own());
             let prompt = prompt.map_or(0, |last| last + 1);
@@ -142,7 +152,7 @@ impl<'r, 'o> RowMessages<'r, 'o> {
                 message.part = if number < prompt { Part::Prompt } else { Part::Answer };
             }
         }
-        unread.extend([thought, context].into_iter().flatten().map(|(path, _)| path));
+        let unread = [thought, context].into_iter().flatten().map(|(path, _)| path).collect();
         let mut conversation = Conversation { messages, lists, unread, is_completion: false };
         conversation.is_completion = conversation.completes()?;
         Ok(conversation)
@@ -169,10 +179,6 @@ impl<'r, 'o> RowMessages<'r, 'o> {
             Answer::Column(key) | Answer::Replacing(key) => Some(key),
         };
         let is_own = side.is_none() && messages.is_none();
-        let unread = [(&THOUGHTS[..], !is_own), (&CONTEXTS, messages.is_some())];
-        let unread = unread.into_iter().filter(|(_, is_unread)| *is_unread);
-        let unread = unread.flat_map(|(names, _)| names).filter_map(|key| row.get(key));
-        self.unread = unread.filter(|field| !is_effort(field)).map(|field| field.path()).collect();
         let text = |field: BodyField<'_, '_>| -> Result<(Path, String)> {
             Ok((field.path(), field.text()?.trim().to_owned()))
         };
@@ -184,9 +190,13 @@ impl<'r, 'o> RowMessages<'r, 'o> {
             self.context = row.context()?.map(text).transpose()?.filter(is_text);
         }
         match (answer, messages) {
-            (Answer::Own, Some(list)) => self.add_list(&list, 0, Part::Whole),
+            (Answer::Own, Some(list)) => {
+                row.mark(&list);
+                self.add_list(&list, 0, Part::Whole)
+            }
             (Answer::Own, None) => self.add_answered(row),
             (Answer::Replacing(key), Some(list)) => {
+                row.mark(&list);
                 let end = last_user(&list).map_or(0, |last| last + 1);
                 self.add_range(&list, 0..end, Part::Prompt)?;
                 self.add_answer(&row.required(key)?)
@@ -234,8 +244,12 @@ impl<'r, 'o> RowMessages<'r, 'o> {
         let answered = answered.field()?;
         match messages.filter(|_| !begins_before_question(answered.at())) {
             Some(list) => {
+                row.mark(&list);
                 self.add_list(&list, 0, Part::Prompt)?;
                 self.add_answer(answer)
+            }
+            None if answered.at().as_str().is_some() => {
+                Err(row.missing("prompt", "; the answers are texts"))
             }
             None => self.add_list(answer, 0, Part::Whole),
         }
@@ -312,12 +326,21 @@ impl<'r, 'o> RowMessages<'r, 'o> {
                 let list = self.list(answer.path());
                 self.add_message(&answer.object()?, list, None, Part::Answer)
             }
-            _ => self.add_list(&answer, 0, Part::Answer),
+            Value::Array(_) => self.add_list(&answer, 0, Part::Answer),
+            _ => Err(answer.expected("a text, a message or a list of messages")),
         }
     }
 
     /// Reads an answer that is a list of calls.
     fn add_calls(&mut self, calls: &BodyField<'_, '_>) -> Result<()> {
+        let parsed = Parsed::of(*calls, "calls")?;
+        let given = parsed.field()?.at();
+        let is_call = |call: At<'_>| ["name", "function"].iter().any(|key| call.get(key).is_some());
+        if !given.as_array().map_or_else(|| is_call(given), |calls| calls.iter().all(is_call)) {
+            return Err(
+                calls.invalid("expected calls: a list of objects with a name and arguments")
+            );
+        }
         let index = self.tape.end();
         let opened = self.tape.open();
         self.tape.string("role");

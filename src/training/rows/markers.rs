@@ -59,6 +59,22 @@ pub(super) fn of_prompt(text: &str) -> Option<&'static str> {
     PROMPTS.into_iter().find(|mark| text.starts_with(mark))
 }
 
+/// Whether a text is a list of calls as Python writes them: `[rain(place="Oslo"), now()]`.
+pub(super) fn is_calls(text: &str) -> bool {
+    let inside = text.trim().strip_prefix('[').and_then(|text| text.strip_suffix(")]"));
+    let Some((name, arguments)) = inside.and_then(|calls| calls.split_once('(')) else {
+        return false;
+    };
+    let is_word = |word: &str, others: &[char]| {
+        word.starts_with(|c: char| c.is_alphabetic() || c == '_')
+            && word.chars().all(|c| c.is_alphanumeric() || others.contains(&c))
+    };
+    let first = arguments.split_once('=').map(|(first, _)| first.trim());
+    let is_argument = |word| is_word(word, &['_']);
+    is_word(name, &['_', '.', '-', ' '])
+        && (arguments.is_empty() || arguments.starts_with(')') || first.is_some_and(is_argument))
+}
+
 /// The first mark of a chat format in a text, outside of code.
 pub(super) fn first(text: &str) -> Option<&str> {
     // Searching for one byte is many times faster than for either of two.

@@ -40,7 +40,7 @@ use super::{Batch, RowFormat, RowOptions};
 use crate::chat::Conversation;
 use crate::error::{Error, ErrorKind, Reason, Result};
 use crate::interop::{BodyField, Dialect, Json};
-use crate::json::{At, NotNumbers, Tape, Value, is_not_a_number};
+use crate::json::{At, NotNumbers, Object, Tape, Value, is_not_a_number};
 use crate::path::Path;
 
 /// A row of a data set.
@@ -108,7 +108,9 @@ impl ExampleMaker<'_> {
         match self.options.format {
             RowFormat::Harmony => {
                 let messages = harmony::messages(&row, self.options);
-                self.add_harmony(batch, index, &messages.map_err(of_row)?)
+                self.add_harmony(batch, index, &messages.map_err(of_row)?)?;
+                count_unused(batch, unread(row.at(), self.options));
+                Ok(())
             }
             RowFormat::Chat => {
                 let row = chat_rows::read(&row, self.options, self.encoding).map_err(of_row)?;
@@ -155,15 +157,27 @@ impl ExampleMaker<'_> {
         };
         // Some turns of a bad row may be examples.
         if added.is_ok() || batch.row.last() == Some(&index) {
-            for column in unused {
-                *batch.unused.entry(column).or_default() += 1;
-            }
+            count_unused(batch, unused);
         }
         // The turn's messages are not those of the row, so their indices would mislead.
         added.map_err(|error| match error.kind() {
             ErrorKind::NothingToTrain | ErrorKind::TooManyTokens { .. } => error,
             kind => invalid(Path::default(), kind.to_string()),
         })
+    }
+}
+
+/// The columns of a row that its format does not know.
+fn unread(row: At<'_>, options: &RowOptions) -> impl Iterator<Item = String> {
+    let columns = row.as_object().into_iter().flat_map(Object::iter);
+    let unread =
+        columns.filter(|(name, value)| columns::is_given(*value) && !is_read(name, options));
+    unread.map(|(name, _)| name.to_owned())
+}
+
+fn count_unused(batch: &mut Batch, unused: impl IntoIterator<Item = String>) {
+    for name in unused {
+        *batch.unused.entry(name).or_default() += 1;
     }
 }
 

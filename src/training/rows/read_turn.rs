@@ -10,6 +10,14 @@ use crate::interop::{Turn, UnusedReason};
 use crate::path::Path;
 use crate::training::{Markers, RowOptions};
 
+/// A message of a row, or an item.
+pub(super) struct GivenMessage {
+    /// Whether it is the assistant's.
+    pub(super) is_own: bool,
+    /// Whether the row leaves it out of the loss.
+    pub(super) is_untrained: bool,
+}
+
 /// The conversation of a row.
 pub(super) struct ChatRow {
     pub(super) messages: Vec<Message>,
@@ -22,13 +30,12 @@ pub(super) struct ChatRow {
 }
 
 impl ChatRow {
-    /// The conversation of a turn. Given a message's number in the row, `is_untrained` tells whether the row leaves it
-    /// out of the loss, and `place` gives its path.
+    /// The conversation of a turn. `given`: the row's messages; `place` gives the path of one by its number.
     pub(super) fn of_turn(
         turn: Turn,
         options: &RowOptions,
         encoding: HarmonyEncoding,
-        is_untrained: impl Fn(usize) -> bool,
+        given: &[GivenMessage],
         place: impl Fn(usize) -> Option<Path>,
     ) -> Result<Self> {
         let unused = turn.unused.iter();
@@ -36,6 +43,8 @@ impl ChatRow {
             unused.map(|unused| named(unused.path.without_indices(), &unused.reason)).collect();
         let undeclared = turn.tools.iter().filter(|tool| !tool.offered);
         unused.extend(undeclared.map(|_| "calls of tools that are not declared".to_owned()));
+        let renamed = turn.tools.iter().filter(|tool| !tool.recipient.ends_with(&tool.name));
+        unused.extend(renamed.map(|_| "tools whose names no header can carry, renamed".to_owned()));
         let mut row =
             Self { messages: Vec::new(), is_completion: false, untrained: Vec::new(), unused };
         let mut sources: Vec<Option<usize>> = Vec::new();
@@ -58,11 +67,20 @@ impl ChatRow {
                 }
                 (_, Err(error)) => return Err(error),
             };
-            let untrained = source.is_some_and(&is_untrained);
+            let source_message = source.and_then(|source| given.get(source));
+            let untrained = source_message.is_some_and(|message| message.is_untrained);
             row.untrained.extend(vec![untrained; messages.len()]);
             sources.extend(vec![source; messages.len()]);
             row.messages.extend(messages);
         }
+        let mut is_empty: Vec<bool> = given.iter().map(|message| message.is_own).collect();
+        sources.iter().flatten().for_each(|source| {
+            if let Some(is_empty) = is_empty.get_mut(*source) {
+                *is_empty = false;
+            }
+        });
+        let empty = is_empty.into_iter().filter(|is_empty| *is_empty);
+        row.unused.extend(empty.map(|_| "messages of the assistant without content".to_owned()));
         row.end_with_answer();
         if row.messages.last().is_some_and(is_thought) {
             let source = sources.get(row.messages.len() - 1).copied().flatten();

@@ -14,11 +14,12 @@ pub(super) enum Speaker {
 }
 
 /// All known names, each with its author.
-const NAMES: [(&str, Speaker); 19] = [
+const NAMES: [(&str, Speaker); 20] = [
     ("system", Speaker::System),
     ("developer", Speaker::Developer),
     ("user", Speaker::User),
     ("human", Speaker::User),
+    ("prompter", Speaker::User),
     ("assistant", Speaker::Assistant),
     ("gpt", Speaker::Assistant),
     ("model", Speaker::Assistant),
@@ -38,7 +39,10 @@ const NAMES: [(&str, Speaker); 19] = [
 
 impl Speaker {
     pub(super) fn of(name: &str) -> Option<Self> {
-        NAMES.iter().find(|(known, _)| *known == name).map(|(_, speaker)| *speaker)
+        NAMES
+            .iter()
+            .find(|(known, _)| known.eq_ignore_ascii_case(name))
+            .map(|(_, speaker)| *speaker)
     }
 
     /// All names.

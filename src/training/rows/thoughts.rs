@@ -10,7 +10,7 @@ const FIELDS: [&str; 3] = ["thinking", "reasoning_content", "reasoning"];
 /// The marks around a thought at the beginning of a content, and around the answer after it, in the formats of several
 /// models and data sets.
 const MARKS: [Marks; 6] = [
-    Marks { thought: ("<think>", "</think>"), answer: None },
+    Marks { thought: ("<think>", "</think>"), answer: Some(("<answer>", "</answer>")) },
     Marks {
         thought: ("<|begin_of_thought|>", "<|end_of_thought|>"),
         answer: Some(("<|begin_of_solution|>", "<|end_of_solution|>")),

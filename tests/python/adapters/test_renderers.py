@@ -181,13 +181,13 @@ def test_what_was_rendered_is_read_back(renderer: Any) -> None:
 
 
 def test_tokens_are_this_packages_own(renderer: Any) -> None:
-    turn = chat_completions.read({"messages": EPISODE, "tools": [TOOL]})
+    turn = chat_completions.read({"messages": EPISODE, "tools": [TOOL]}, date=None)
     rendered = ENCODING.render_with_spans(turn.conversation, turn.config, ending="training")
     made = renderer.render(EPISODE, tools=[TOOL])
     assert made.token_ids == rendered.tokens
     assert made.sampled_mask == list(map(bool, rendered.loss_mask()))
     assert prompt_of(renderer, *EPISODE[:4], tools=[TOOL]) == chat_completions.read(
-        {"messages": EPISODE[:4], "tools": [TOOL]}
+        {"messages": EPISODE[:4], "tools": [TOOL]}, date=None
     ).prompt(ENCODING)
 
 

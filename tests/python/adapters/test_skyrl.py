@@ -100,7 +100,7 @@ def run(generator: HarmonyGenerator, rows: int = 1) -> Any:
 def test_every_header_calls(case: Any) -> None:
     engine = Engine(case["text"], FINAL)
     output = run(generator_of(engine, sampling_params={"temperature": 0.5}))
-    first = chat_completions.read({"messages": [USER], "tools": [TOOL]}).prompt(ENCODING)
+    first = chat_completions.read({"messages": [USER], "tools": [TOOL]}, date=None).prompt(ENCODING)
     assert output["prompt_token_ids"] == [first]
     assert ENCODING.decode(output["response_ids"][0]) == case["text"] + FOLLOWS + FINAL
     called = len(tokens_of(case["text"]))
@@ -135,7 +135,9 @@ def test_where_an_episode_ends() -> None:
 
 def test_the_longest_prompt() -> None:
     called = CASES[0]["text"]
-    prompt = chat_completions.read({"messages": [USER], "tools": [TOOL]}).prompt(ENCODING)
+    prompt = chat_completions.read({"messages": [USER], "tools": [TOOL]}, date=None).prompt(
+        ENCODING
+    )
     length = len(prompt) + len(tokens_of(called + FOLLOWS))
     for limit, samples in [(length - 1, 1), (length, 2)]:
         engine = Engine(called, FINAL)

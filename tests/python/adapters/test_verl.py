@@ -105,7 +105,7 @@ def test_the_first_prompt() -> None:
     builder = HarmonyTokenBuilder(None, chat_template_kwargs={"reasoning_effort": "high"})
     body = {"messages": [USER], "tools": [TOOL], "reasoning_effort": "high"}
     made = builder.build_initial_tokens([USER], tools=[TOOL], images=None)
-    assert made == chat_completions.read(body).prompt(ENCODING)
+    assert made == chat_completions.read(body, date=None).prompt(ENCODING)
     with pytest.raises(HarmonyError, match=r"messages\[0\]"):
         builder.build_initial_tokens([RESULT])
     with pytest.raises(ValueError, match="chat_template_kwargs.enable_thinking: expected one of"):

@@ -26,7 +26,7 @@ from openai_harmony.training.dataset.output import Output
 from openai_harmony.training.dataset.refusals import MAX_ERRORS, RESTART, ErrorLimitError
 from openai_harmony.training.dataset.shards import Shard, open_shard
 from openai_harmony.training.dataset.state import Counts, ShardEntry, State
-from openai_harmony.training.options import RowOptions
+from openai_harmony.training.options import RowOptions, unmapped
 from openai_harmony.training.whole_files import unfinished
 
 if TYPE_CHECKING:
@@ -92,13 +92,15 @@ class Run:
             raise NoExamplesError(self._why_none())
 
     def check_all_rows(self) -> None:
-        """``ErrorLimitError`` if too many of all rows are bad; asked at the end.
+        """``ErrorLimitError`` if too many rows are bad, or ``map`` does nothing; asked at the end.
 
         A whole number is asked again: a run that was refused for its share has no chunks left at
         which it would be.
         """
         counts, allowed = self._counts, self._plan.max_errors
         found = sum(counts.errors.values())
+        if why := unmapped(self._plan.options.get("map"), counts.unused, counts.rows - found):
+            raise ErrorLimitError(f"{why}: correct it and start over with ", RESTART)
         most = allowed * counts.rows if isinstance(allowed, float) else allowed
         self._state.refused = most is not None and found > most
         if not self._state.refused:
@@ -139,7 +141,11 @@ class Run:
             chunk = next(chunks, None)
             if chunk is None:
                 return None
-            batch = training.render(chunk.rows, first_row=chunk.start.row, **plan.options)
+            size = max(chunk.count, 1)
+            batches = training.render_batches(
+                chunk.rows, batch_rows=size, first_row=chunk.start.row, **plan.options
+            )
+            batch = next(batches, training.render((), **plan.options))
             return chunk, batch if plan.pack is None else batch.pack(plan.pack)
 
         with ThreadPoolExecutor(1) as ahead:
