@@ -493,7 +493,7 @@ def test_replay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "engine: expected one of auto, vllm, "),
+        ("", "engine: expected a URL, or KIND=… with KIND one of auto, vllm, "),
         ("vllm", r"engine: vllm needs a place after vllm= \(URL\)"),
         ("replay=", r"engine: replay needs a place after replay= \(a JSONL file of \{"),
         ("vllm=127.0.0.1:8001", "engine: vllm needs a URL"),
@@ -501,7 +501,8 @@ def test_replay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("vllm=http://127.0.0.1:99999", "engine: vllm needs a URL"),
         ("vllm=http://[::1", "engine: vllm needs a URL"),
         ("https://127.0.0.1:x", "engine: auto needs a URL"),
-        ("ollama=http://x", "engine: expected one of"),
+        ("ollama=http://x", "engine: expected a URL"),
+        ("localhost:8001", r"engine: expected a URL \(http://localhost:8001\), or KIND="),
         ("vllm=http://127.0.0.1:0", "engine: vllm needs a URL"),
         ("none=0", "engine: none= needs the tokens of the context, got 'none=0'"),
         ("none=x", "engine: none= needs the tokens of the context, got 'none=x'"),

@@ -372,7 +372,7 @@ def test_check(records: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ("arguments", "said"),
     [
         ([], "--engine is missing"),
-        (["--engine", "x=y"], "engine: expected one of auto"),
+        (["--engine", "x=y"], "engine: expected a URL, or KIND=…"),
         (["--engine", "replay=nowhere.jsonl"], "nowhere.jsonl"),
         (["--engine", "vllm=http://x", "--host", "0.0.0.0"], "host: 0.0.0.0 can be reached"),
         (
@@ -383,7 +383,7 @@ def test_check(records: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
         # With several processes as with one, and none is started.
         (["--engine", "none", "--engine", "none"], "--engine is given twice"),
         (["--engine", "replay=nowhere.jsonl", "--workers", "2"], "nowhere.jsonl"),
-        (["--engine", "x=y", "--workers", "2"], "engine: expected one of auto"),
+        (["--engine", "x=y", "--workers", "2"], "engine: expected a URL, or KIND=…"),
         (["--engine", "vllm=http://x", "--workers", "2", "--store", "no/x"], "cannot be used"),
         (["--engine", "vllm=http://x", "--store", "sqlite://"], "a database in memory"),
     ],

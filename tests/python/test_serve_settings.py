@@ -24,6 +24,11 @@ OPERATE = Path(__file__).parents[2] / "docs" / "operate.md"
 DEFAULTS = Settings().model_dump()
 
 
+def test_a_name_that_is_not_a_setting() -> None:
+    with pytest.raises(ValueError, match="max_runing is not a setting; did you mean max_running"):
+        Settings().with_(max_runing=3)
+
+
 def test_the_least_of_each_number() -> None:
     """Whatever has a default that is a number takes no text, flag or infinity, and nothing below 0."""
     for name, default in DEFAULTS.items():
@@ -65,7 +70,7 @@ def test_a_misspelt_setting_of_a_file(tmp_path: Path) -> None:
         misspelt = name + name[-1]
         for written in (misspelt, dashed(misspelt)):
             file.write_text(f"{written} = 1\n")
-            with pytest.raises(ValueError, match=rf"\): did you mean {dashed(name)}\?$"):
+            with pytest.raises(ValueError, match=rf"; did you mean {dashed(name)}\?$"):
                 read_file(file)
     file.write_text("zzz = 1\n")
     with pytest.raises(ValueError, match=r"zzz is not a setting \(known: engine, .*, traces\)$"):

@@ -152,7 +152,9 @@ class Settings(BaseModel, frozen=True, extra="forbid", strict=True):
         return self.uds is not None or self.host in LOOPBACK
 
     def with_(self, **named: Any) -> Settings:
-        """These settings, but for some."""
+        """These settings, but for some; ``ValueError`` for a name that is not a setting."""
+        for name in named.keys() - NAMES:
+            raise ValueError(_unknown(name, name, NAMES))
         return Settings(**{**dict(self), **named})
 
     def refuse_open_door(self, keys: bool) -> None:
@@ -165,6 +167,12 @@ class Settings(BaseModel, frozen=True, extra="forbid", strict=True):
 
 
 NAMES = list(Settings.model_fields)
+
+
+def _unknown(name: str, plain: str, known: list[str]) -> str:
+    near = difflib.get_close_matches(plain, known, n=1)
+    meant = f"; did you mean {near[0]}?" if near else f" (known: {', '.join(known)})"
+    return f"{name} is not a setting{meant}"
 
 
 def _listed(text: str | None) -> list[str]:
@@ -201,10 +209,7 @@ def read_file(path: str | Path) -> dict[str, Any]:
     for name, value in found.items():
         plain = name.replace("-", "_")
         if plain not in NAMES:
-            near = difflib.get_close_matches(plain, NAMES)
-            meant = f": did you mean {dashed(near[0])}?" if near else ""
-            shown = ", ".join(map(dashed, NAMES))
-            raise ValueError(f"{path}: {name} is not a setting (known: {shown}){meant}")
+            raise ValueError(f"{path}: {_unknown(name, dashed(plain), list(map(dashed, NAMES)))}")
         if plain in made:
             raise ValueError(f"{path}: {name} is set twice, with dashes and with underscores")
         made[plain] = _placed(plain, value, Path(path).parent)

@@ -112,7 +112,10 @@ class Store:
                 pool_size=_THREADS,
                 connect_args={"timeout": seconds} if is_sqlite else {},
             )
-        except (ArgumentError, NoSuchModuleError, ModuleNotFoundError) as error:
+        except ModuleNotFoundError as error:
+            package = "'psycopg[binary]'" if error.name == "psycopg" else error.name
+            raise ValueError(f"store: {error.name} is missing: pip install {package}") from None
+        except (ArgumentError, NoSuchModuleError) as error:
             raise ValueError(f"store: {error}") from None
         if self._file is not None:
             self._file.make()

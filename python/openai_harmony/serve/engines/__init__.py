@@ -41,7 +41,11 @@ def connect(text: str, *, timeout: float = 600.0, key: str | None = None) -> Eng
     if text.startswith(("http://", "https://")):
         kind, place = "auto", text
     if kind not in KINDS:
-        raise ValueError(f"engine: expected one of {', '.join(KINDS)}, with =…, got {text!r}")
+        place = f"a URL (http://{text})" if ":" in text else "a URL"
+        known = ", ".join(KINDS)
+        raise ValueError(
+            f"engine: expected {place}, or KIND=… with KIND one of {known}; got {text!r}"
+        )
     if kind == "none":
         return _none(place, text)
     if not place:

@@ -33,7 +33,7 @@ def numbers(state: State) -> list[tuple[str, str]]:
     )
     lines += [(name, f"{count:,}") for name, count in optional if count]
     if counts.unused:
-        lines.append(("unused", ""))
+        lines.append(("unused", f"{sum(counts.unused.values()):,}"))
         lines += [(f"  {name}", f"{count:,}") for name, count in sorted(counts.unused.items())]
     return lines
 
