@@ -12,6 +12,7 @@ pytest.importorskip("prometheus_client")
 pytest.importorskip("sqlalchemy")
 pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
+pytest.importorskip("websockets")
 
 from simulation.simulated_server import one_thread
 from simulation.worlds import Worlds

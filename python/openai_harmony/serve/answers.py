@@ -7,7 +7,7 @@ import json
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
 
@@ -49,6 +49,12 @@ class Answer:
     """Why the engine broke off, if it did."""
     reason: FinishReason | None = None
     """Why the answer ended, once it has."""
+    has_ended: bool = False
+    """Whether its last bytes are made."""
+    _chunks: list[Chunk] = field(default_factory=list)
+    """The last ones of an answer that is complete, but not stored."""
+    _end: bytes = b""
+    """The last bytes of one that is complete."""
 
     async def pieces(self, *, ends: bool = True) -> AsyncGenerator[bytes, None]:
         """The stream, in which pieces may be empty. Closing it cancels the sampling.
@@ -81,6 +87,9 @@ class Answer:
             await rest.aclose()
         self.reason = reason
         data = feed(tokens, logprobs)
+        if self.keep is not None:
+            yield data  # before the store is asked, which may take until the server ends
+            data = b""
         if ends:
             data += await (self.failed(self.broke) if self.broke else self._last(reason))
         yield data
@@ -110,16 +119,20 @@ class Answer:
         return self.shape(response) if self.shape else response
 
     async def failed(self, error: EngineError) -> bytes:
-        """What ends the stream of an answer that cannot be completed."""
+        """What ends the stream of an answer that cannot be completed, or not stored."""
+        if self._end:
+            return self._end
         self.reason = "abort"
-        if self.shape is None:
+        if self._chunks:
+            chunks = [*self._chunks[:-1], failed_after_all(self._chunks[-1], str(error))]
+        elif self.shape is None:
             return await self._made(partial(self.reply.fail_bytes, str(error), error.status))
-        return b"".join(map(self._frame, self.reply.fail(str(error), error.status)))
+        else:
+            chunks = self.reply.fail(str(error), error.status)
+        return b"".join(map(self._frame, chunks))
 
     async def _last(self, reason: FinishReason) -> bytes:
-        if self.keep is None and self.shape is None:
-            return await self._made(partial(self.reply.finish_bytes, reason))
-        chunks = await self._made(partial(self.reply.finish, reason))
+        await self._made(partial(self._finish, reason))
         if self.keep is not None:
             try:
                 # Before the client learns that it is complete, so that its next request finds it.
@@ -127,9 +140,21 @@ class Answer:
             except Exception as error:
                 _LOG.error("%s: %s", _NOT_STORED, getattr(error, "reason", error))
                 self.broke = EngineError(_NOT_STORED, 503)
-                chunks = [*chunks[:-1], failed_after_all(chunks[-1], _NOT_STORED)]
-        data = await self._made(lambda: b"".join(map(self._frame, chunks)))
-        return data + self.reply.frame()
+                return await self.failed(self.broke)
+            await self._made(self._write_end)
+        self.has_ended = True
+        return self._end
+
+    def _finish(self, reason: FinishReason) -> None:
+        if self.keep is None and self.shape is None:
+            self._end = self.reply.finish_bytes(reason)
+            return
+        self._chunks = self.reply.finish(reason)
+        if self.keep is None:
+            self._write_end()
+
+    def _write_end(self) -> None:
+        self._end = b"".join(map(self._frame, self._chunks)) + self.reply.frame()
 
     async def _made(self, work: Callable[[], Made]) -> Made:
         return await in_thread(work) if self.is_large else work()
@@ -176,17 +201,19 @@ async def side_by_side(answers: list[Answer]) -> AsyncGenerator[bytes, None]:
             if found.broke is not None:
                 yield await found.failed(found.broke)
                 return
-            chunks = found.reply.finish(found.reason or "stop")
+            chunks, found.has_ended = found.reply.finish(found.reason or "stop"), True
             ends += [chunk for chunk in chunks if not chunk["choices"]]
-            yield b"".join(reply.frame(chunk) for chunk in chunks if chunk["choices"])
+            chunks = [chunk for chunk in chunks if chunk["choices"]]
+            if ends and not running:
+                usage = total_usage([end["usage"] for end in ends])
+                chunks.append({**ends[0], "usage": usage})
+            end = b"" if running else reply.frame()
+            # The last choice ends with all: until then the stream can still fail.
+            yield b"".join(map(reply.frame, chunks)) + end
     finally:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-    if ends:
-        usage = total_usage([end["usage"] for end in ends])
-        yield reply.frame({**ends[0], "usage": usage})
-    yield reply.frame()
 
 
 async def _into(answer: Answer, arrived: Arrived) -> None:

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from typing_extensions import Self
 
 from openai_harmony.errors import HarmonyError
@@ -218,8 +218,9 @@ async def discard(request: Request) -> None:
 
 
 async def _rest(request: Request) -> None:
-    while (await request.receive()).get("more_body"):
-        pass
+    with suppress(ClientDisconnect, RuntimeError):  # nobody is left, or nothing
+        async for _ in request.stream():
+            pass
 
 
 def _too_large(most: int) -> RefusedError:

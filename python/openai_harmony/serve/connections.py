@@ -90,6 +90,8 @@ class Connection(_Protocol):  # type: ignore[misc]
         if not self.url.startswith((b"/", b"*")):
             raise ValueError("a target of another server")  # answered by 400
         super().on_headers_complete()
+        if self.cycle is None:  # that of a WebSocket
+            return
         if self._shared.is_draining:
             self.cycle.keep_alive = False
         if self.scope["http_version"] == "1.0":

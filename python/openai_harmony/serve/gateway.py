@@ -442,8 +442,9 @@ class Gateway:
 
         async def abort(error: TooSlowError) -> bytes:
             # A choice that is complete has its end.
-            running = next((one for one in record.answers if one.reason is None), first)
-            return await running.failed(EngineError(str(error), error.status))
+            running = next((one for one in record.answers if not one.has_ended), None)
+            failure = EngineError(str(error), error.status)
+            return b"" if running is None else await running.failed(failure)
 
         pieces = side_by_side(record.answers) if more else first.pieces()
         ended = partial(self._ended, record, stack)

@@ -48,6 +48,8 @@ def refusal(api: Api, error: Exception) -> JSONResponse:
         error = RuntimeError("the server failed; its log says how")
     found = error_body(api, error, status)
     headers = {"retry-after": str(after or 1)} if found.status in (429, 503) else {}
+    if found.status == 408:  # the rest of the body is no request
+        headers["connection"] = "close"
     return JSONResponse(found.body, found.status, headers=headers)
 
 

@@ -71,7 +71,8 @@ async def until_gone(
     finally:
         if not doing.done():
             doing.cancel()
-            await asyncio.wait((doing,))
+            # An error that it has just now is no longer anybody's.
+            await asyncio.gather(doing, return_exceptions=True)
 
 
 class Stream(Response):

@@ -118,7 +118,8 @@ class ResponsesSocket:
         """The same for its JSON text, which names its lane."""
         if lane is not None:
             event = f'{event[:-1]},"stream_id":{json.dumps(lane)}}}'
-        await self._socket.send_text(event)
+        if not self._gone.is_set():
+            await self._socket.send_text(event)
 
     async def _fail(self, status: int, message: str, lane: str | None = None) -> None:
         error = {"type": "invalid_request_error", "message": message, "code": None, "param": None}
@@ -142,6 +143,12 @@ class ResponsesSocket:
 
         response = await self._create(Request(scope, receive, send))
         await response(scope, receive, send)
+
+    async def give_up(self) -> None:
+        """Closes the connection of a client that did not read the end of an answer."""
+        if not self._gone.is_set():
+            self._gone.set()
+            await self._socket.close(TRY_LATER)
 
     def begun(self, identity: str, lane: str | None) -> None:
         """A response is under way."""
@@ -245,7 +252,7 @@ class _Exchange:
         self._socket, self._lane = socket, lane
         self._asked = socket.continued(asked)
         self._status = 200
-        self._streams = False
+        self._streams = self._is_whole = False
         self._unread = b""
         self._following: dict[str, Any] | None = None
 
@@ -253,6 +260,8 @@ class _Exchange:
         """Sends the answer; the request that follows it by itself."""
         body = json.dumps({**self._asked, "stream": True}, ensure_ascii=False)
         await self._socket.ask(body.encode(), self._send)
+        if not self._is_whole:
+            await self._socket.give_up()
         return self._following
 
     async def _send(self, message: Message) -> None:
@@ -262,6 +271,7 @@ class _Exchange:
             self._streams = kinds.get(b"content-type", b"").startswith(b"text/event-stream")
             return
         self._unread += message.get("body", b"")
+        self._is_whole = not message.get("more_body")
         if self._streams:
             *events, self._unread = self._unread.split(b"\n\n")
             for event in events:

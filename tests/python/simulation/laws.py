@@ -8,14 +8,26 @@ from collections.abc import Callable
 from typing import Any
 
 from openai_harmony.serve.settings import Settings
-from simulation.simulated_clients import RESPONSES, Exchange, Understood
+from simulation.simulated_clients import CHAT, NEVER, RESPONSES, Exchange, Understood
 from simulation.simulated_engine import EARLY, MARKER, Asked, Plan
 
-NEVER = float("inf")
+GRAMMARS = {"structured_outputs", "structural_tag", "grammar"}
 AT_ONCE = 0.5
 """Seconds within which what needs nobody else happens, threads and connections included."""
+IDLE_SECONDS = 60.0
+"""After so long the server may close a connection that asks for nothing."""
+LARGE = 32_768
+"""Bodies of so many bytes count."""
+DISCARD_SECONDS = 10.0
+"""So long the rest of a large body is read before it is refused."""
+LEAST_RATE_SECONDS = 5.0
+"""So often the rate of a large body is measured."""
 LAST_SECONDS = 2.5
 """So long an answer may take to end once its time is up."""
+
+
+def _key(one: Exchange) -> str:
+    return one.headers.get("authorization", "").removeprefix("Bearer ")
 
 
 class Laws:
@@ -23,6 +35,8 @@ class Laws:
 
     def __init__(self, world: Any) -> None:
         self._world = world
+        self._ids: list[str] = []
+        """Those of answers."""
         self._exchanges: list[Exchange] = world.exchanges
         self._asked: dict[str, list[Asked]] = {one.marker: [] for one in self._exchanges}
         for asked in world.engine.asked:
@@ -76,10 +90,13 @@ class Laws:
         if one.stops:
             latest = one.begun + 2 * longest("body_timeout") + AT_ONCE
             latest += longest("client_timeout") + 5 if one.slow else 0
+            latest += DISCARD_SECONDS if one.padding else 0
         else:
             answer = 2 * longest("request_timeout") + longest("client_timeout")
             latest = one.whole_at + longest("queue_timeout") + answer + LAST_SECONDS + AT_ONCE
+            latest += 3 * settings.store_timeout if self._world.network.hangs else 0
         drained = process.ends_at + settings.drain_timeout + LAST_SECONDS + AT_ONCE
+        drained += settings.store_timeout if self._world.network.hangs else 0
         drained += AT_ONCE if not one.slow else longest("client_timeout") + 5
         latest = min(latest, max(drained, one.begun + AT_ONCE))
         assert one.ended <= latest, f"it ended {one.ended - latest} s too late"
@@ -106,13 +123,18 @@ class Laws:
             names += ["cache_salt", "priority", "min_tokens"]
         for name in names:
             given = one.body.get(name)
+            assert name != "priority" or not given or given > 0, "only for trusted keys"
             if one.path.startswith("/api/") and name == "temperature":
                 given = one.body.get("options", {}).get(name)
             assert asked.body.get(name) == given, f"{name} is {asked.body.get(name)}, not {given}"
 
+        if "response_format" in one.body and not one.is_hostile:
+            assert asked.body.keys() & GRAMMARS, "the engine has no grammar"
+
     def is_meant(self, one: Exchange) -> None:
         """Every answer is what the model's tokens mean, or ends as its API says failures end."""
         assert one.status != 500, one.raw
+        assert one.status in (0, 401) or _key(one) not in self._world.wrong_keys, "a wrong key"
         if one.left or one.stops:
             return
         process = self._process(one)
@@ -120,15 +142,20 @@ class Laws:
             # Nobody heard it, or it did not read.
             settings = process.settings if process else None
             patience = settings and min(settings.client_timeout, settings.body_timeout)
-            is_taken = patience and one.slow > patience / 4
-            is_gone = one.begun >= self._ends_at(process) - AT_ONCE and not one.status
-            if not self._asked.get(one.marker) and one.reads == 0 and self._is_idle_closed(one):
-                return
-            assert is_taken or is_gone, "nothing ends it"
+            # Of what is cut, only a few bytes are read at a time.
+            is_taken = patience and one.slow > patience / (40 if self._world.network.cuts else 4)
+            asked = self._asked.get(one.marker)
+            is_gone = not one.status and not asked and self._is_unheard(one)
+            # Its last piece has little time.
+            ends = one.slow and (self._is_late(one) or one.ended >= self._ends_at(process))
+            assert is_taken or is_gone or ends, "nothing ends it"
             return
         if one.method != "POST" and one.status == 200:
+            identity = one.path.rpartition("/")[2]
+            assert identity.encode() in one.raw or one.foreign, "what was stored is not there"
             return
         found = one.answers()
+        self._ids += [found[0].id] if one.path in (CHAT, RESPONSES) and found[0].id else []
         if any(answer.end == "failed" for answer in found):
             assert all(answer.end == "failed" for answer in found)
             self._is_refused_rightly(one, found[0].text)
@@ -143,9 +170,20 @@ class Laws:
         asked = [found for found in self._asked[one.marker] if not found.is_void]
         assert not any(found.fault in EARLY for found in asked), "an engine's fault is hidden"
 
-    def _is_idle_closed(self, one: Exchange) -> bool:
-        """Whether the server closed the connection while it waited: clients ask again."""
-        return one.begun > 0
+    def _is_late(self, one: Exchange) -> bool:
+        """Whether its time was up."""
+        process = self._process(one)
+        limit = min(found.request_timeout for _, found in process.history)
+        return one.ended - one.whole_at >= 0.99 * limit
+
+    def _is_unheard(self, one: Exchange) -> bool:
+        """Whether the server may close the connection without a word."""
+        process = self._process(one)
+        if process is None or one.whole_at >= process.ends_at - AT_ONCE:
+            return True
+        patience = min(found.body_timeout for _, found in process.history)
+        is_slow = min(one.whole_at, one.ended) - one.begun >= 0.9 * patience
+        return is_slow or one.waited >= IDLE_SECONDS
 
     def _fits(self, one: Exchange, plan: Plan, answer: Understood) -> bool:
         text = plan.texts[1]
@@ -156,6 +194,7 @@ class Laws:
         assert answer.end == "length", answer
         process = self._process(one)
         most = min(settings.max_output_tokens for _, settings in process.history)
+        most = min(most, self._world.keys.get(_key(one), {}).get("tokens", most))
         assert most < len(plan.sampled) + 20, "cut off before the limit"
         return plan.calls or text.startswith(answer.text.rstrip("\ufffd"))
 
@@ -167,55 +206,111 @@ class Laws:
         status, took = one.status, one.ended - one.whole_at
         settings = process.settings
         ends = one.ended >= self._ends_at(process) - 0.01
+        refused = any(one.whole_at <= at <= one.ended for at in self._world.network.refusals)
+        fails = self._world.store_fails or self._world.network.hangs
+        stored = fails and one.path.startswith(RESPONSES)
         if status == 200:  # a stream
-            late = one.ended - one.whole_at >= 0.99 * min(
-                found.request_timeout for _, found in process.history
-            )
-            stored = self._world.store_fails and one.path.startswith(RESPONSES)
-            assert faults or ends or late or stored or self._world.engine_restarts, "it failed"
+            late = self._is_late(one)
+            assert faults or ends or late or stored or refused, "it failed"
         elif status == 429:
             full = self._was_full(one, process)
             waited = took >= 0.99 * min(found.queue_timeout for _, found in process.history)
-            assert "busy" in faults or full or waited, f"refused where a place was free: {text}"
+            if "bytes of bodies" in text:
+                full = self._bodies_were_full(one, process)
+                assert full, "refused where there was room for its body"
+            else:
+                assert "busy" in faults or full or waited, f"refused where a place was free: {text}"
         elif status == 400:
-            assert "refused" in faults or one.is_hostile or one.foreign, text
+            # What no store keeps is known to one WebSocket only.
+            last = [other for other in self._exchanges if other.marker in one.chain[-1:]]
+            is_new = one.is_message and last and last[0].connection is not one.connection
+            assert "refused" in faults or one.is_hostile or one.foreign or is_new, text
+        elif status == 403:
+            is_first = one.body.get("priority", 0) < 0
+            assert is_first or self._were_too_many(one, process), text
         elif status == 404:
-            assert one.foreign or one.method == "GET", text
+            assert one.foreign, text
         elif status == 401:
-            assert one.headers.get("authorization") in self._world.wrong_keys, text
+            assert _key(one) in self._world.wrong_keys, text
         elif status == 408:
-            assert one.pause * one.pieces >= 0.9 * settings.body_timeout, text
+            patience = min(found.body_timeout for _, found in process.history)
+            patience = min(patience, LEAST_RATE_SECONDS) if one.padding else patience
+            assert min(one.whole_at, one.ended) - one.begun >= 0.9 * patience, text
         elif status == 504:
-            limit = min(found.request_timeout for _, found in process.history)
             silent = faults & {"silence", "late silence"}
-            assert took >= 0.99 * limit or (silent and took >= 0.99 * settings.engine_timeout), text
+            # While one answer begins, the others' connections are not read.
+            silent |= {found.end for found in self._asked[one.marker]} & {"hangs"}
+            is_silent = silent and took >= 0.99 * settings.engine_timeout
+            assert self._is_late(one) or is_silent, text
         elif status == 503:
-            stored = self._world.store_fails and one.path.startswith(RESPONSES)
-            refused = self._world.network.refusals > 0
             assert "down" in faults or ends or stored or refused, text
         elif status == 502:
-            assert faults - {"busy", "refused", "down"} or self._world.engine_restarts, text
+            assert faults - {"busy", "refused", "down"}, text
         else:
             raise AssertionError(f"status {status}: {text}")
 
-    def _was_full(self, one: Exchange, process: Any) -> bool:
-        """Whether so many others were there that it could not even wait."""
-        others = [
+    def _others(self, one: Exchange, process: Any) -> list[Exchange]:
+        """Those that asked the same process at the same time."""
+        return [
             other
             for other in self._exchanges
             if other is not one
+            and other.method == "POST"
+            and other.status != 401
             and self._process(other) is process
             and other.begun <= one.ended
-            and other.ended + AT_ONCE >= one.whole_at
+            and other.ended + AT_ONCE >= one.begun
         ]
-        limit = min(
-            settings.max_running + settings.max_waiting
-            for since, settings in process.history
+
+    def _was_full(self, one: Exchange, process: Any) -> bool:
+        """Whether so many others may have been there that it could not even wait."""
+        others = self._others(one, process)
+        total, own = len(others), sum(_key(other) == _key(one) for other in others)
+        limits = self._world.keys.get(_key(one), {})
+
+        def is_full(found: Settings, running: int, waiting: int, mine: int, idle: int) -> bool:
+            return self._lacks(found.max_running, running, mine, 1, limits.get("running")) and (
+                self._lacks(found.max_waiting, waiting, idle, 1, limits.get("waiting"))
+            )
+
+        return any(
+            is_full(found, running, waiting, mine, idle)
+            for since, found in process.history
             if since <= one.ended
+            for running in range(total + 1)
+            for waiting in range(total - running + 1)
+            for mine in range(min(own, running) + 1)
+            for idle in range(min(own - mine, waiting) + 1)
         )
-        key = one.headers.get("authorization")
-        own = [other for other in others if other.headers.get("authorization") == key]
-        return bool(len(others) >= limit or (self._world.keys and own))
+
+    def _lacks(self, most: int, used: int, own: int, more: int, limit: int | None) -> bool:
+        """Whether there is no room for a key that has some of what is used."""
+        left = most - used - more
+        is_fair = len(self._world.keys) > 1 and own > 0
+        over = limit is not None and own + more > limit
+        return left < 0 or over or (is_fair and own + more > 3 * left)
+
+    def _bodies_were_full(self, one: Exchange, process: Any) -> bool:
+        sizes = [(other, len(other.request())) for other in self._others(one, process)]
+        large = [(other, size) for other, size in sizes if size >= LARGE]
+        used = sum(size for _, size in large)
+        own = sum(size for other, size in large if _key(other) == _key(one))
+        size, most = len(one.request()), process.settings.max_bodies
+        return size >= LARGE and self._lacks(most, used, max(own, 1), size, None)
+
+    def _were_too_many(self, one: Exchange, process: Any) -> bool:
+        """Whether there may have been as many WebSockets as requests."""
+        others = {
+            id(other.connection)
+            for other in self._exchanges
+            if other.is_message
+            and self._process(other) is process
+            and other.connection is not one.connection
+            and other.begun <= one.ended
+            and (other.connection.wire.lost_at or NEVER) + AT_ONCE >= one.begun
+        }
+        limit = min(found.max_running + found.max_waiting for _, found in process.history)
+        return one.is_message and len(others) >= limit
 
     def is_sent_once(self, one: Exchange) -> None:
         """The engine is asked once for each answer, with the right limit, and no longer than needed."""
@@ -229,7 +324,8 @@ class Laws:
         assert len(more) <= one.count, f"{len(more)} continuations of {one.count} answers"
         process = self._process(one)
         if first:
-            most = [settings.max_output_tokens for _, settings in process.history]
+            own = self._world.keys.get(_key(one), {}).get("tokens", NEVER)
+            most = [min(own, settings.max_output_tokens) for _, settings in process.history]
             for found in first:
                 assert found.most in [min(limit, 131_072 - len(found.prompt)) for limit in most]
         for found in more:
@@ -240,7 +336,7 @@ class Laws:
             enough = len(first) == one.count or self._plan_fault(one)
             assert enough or len(asked) >= one.count, "an answer that the engine did not give"
         for found in asked:
-            late = found.ended - max(one.ended, found.began)
+            late = found.ended - max(one.ended, found.whole_at)
             assert late <= 2 * AT_ONCE, f"the engine samples for nobody, {late} s"
 
     def as_many_as_allowed(self, process: Any) -> None:
@@ -268,11 +364,13 @@ class Laws:
             served = [one for one in own if first[id(one)] <= at < one.released]
             most = self._most(process, at, lambda found: found.max_running)
             assert len(served) <= most, f"{served} at once, {most} are allowed, at {at}"
-            there = [one for one in own if one.whole_at + AT_ONCE <= at < one.released]
+            there = [one for one in own if self._asks_since(one) + AT_ONCE <= at < one.released]
             waiting = self._most(process, at, lambda found: found.max_waiting)
             assert len(there) <= most + waiting, (
                 f"{len(there) - most} wait, {waiting} may, at {at}: {there}"
             )
+            for key in self._world.keys:
+                self._has_its_share(key, most, waiting, served, there)
             now = next(found for since, found in reversed(process.history) if since <= at)
             pending = [one for one in there if first[id(one)] > at and not one.is_hostile]
             held = [one for one in own if first[id(one)] <= at < one.ended + AT_ONCE]
@@ -281,22 +379,40 @@ class Laws:
             )
             left = now.max_running - len(held) - under_way
             # Where there are several keys, none gets more than three times what stays free.
-            fair = [one for one in pending if self._may_have(one, held, left)]
+            fair = [one for one in pending if self._may_have(one, held, left, under_way)]
             is_free = left > 0 and len(fair) > under_way
             starved = starved + then - at if is_free else 0.0
             about = f"{len(held)} of {now.max_running} answered, {under_way} connect"
             assert starved <= AT_ONCE, f"{about}, and others wait, at {at}: {pending} {held}"
 
-    def _may_have(self, one: Exchange, held: list[Exchange], left: int) -> bool:
+    def _asks_since(self, one: Exchange) -> float:
+        """When it asks for a place at the latest: what it refers to is read before."""
+        hangs = self._world.network.hangs and one.path.startswith(RESPONSES)
+        return one.whole_at + (self._world.processes[0].settings.store_timeout if hangs else 0)
+
+    def _has_its_share(self, key: str, most: int, waiting: int, served: Any, there: Any) -> None:
+        """A key has no more than its own limit, nor more than three quarters beside another."""
+        limits = self._world.keys[key]
+        if len(self._world.keys) > 1:
+            most, waiting = (min(one, max(1, 3 * one // 4)) for one in (most, waiting))
+        most, waiting = (
+            min(most, limits.get("running", most)),
+            min(waiting, limits.get("waiting", waiting)),
+        )
+        own, all_own = ([one for one in some if _key(one) == key] for some in (served, there))
+        assert len(own) <= most, f"{key} has {len(own)} places, {most} may be: {own}"
+        assert len(all_own) <= most + waiting, f"{len(all_own)} of {key} are there: {all_own}"
+
+    def _may_have(self, one: Exchange, held: list[Exchange], left: int, under_way: int) -> bool:
         """Whether a place may go to this one's key, of which so many are left."""
-        key = one.headers.get("authorization")
-        own = sum(other.headers.get("authorization") == key for other in held)
-        return not self._world.keys or own == 0 or own + 1 <= 3 * (left - 1)
+        # Those that connect may be of its key.
+        own = under_way + sum(_key(other) == _key(one) for other in held)
+        limit = self._world.keys.get(_key(one), {}).get("running")
+        return not self._lacks(left, 0, own, 1, limit)
 
     def ids_are_unique(self) -> None:
-        ids = Counter(
-            one.found["x-request-id"] for one in self._exchanges if "x-request-id" in one.found
-        )
+        found = (one.found.get("x-request-id") for one in self._exchanges)
+        ids = Counter([*self._ids, *filter(None, found)])
         assert not ids or max(ids.values()) == 1, "two answers of one id"
 
     def all_is_given_back(self) -> None:

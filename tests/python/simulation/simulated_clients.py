@@ -8,9 +8,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import httptools
+from websockets.client import ClientProtocol
+from websockets.frames import Frame, Opcode
+from websockets.protocol import State
+from websockets.uri import parse_uri
 
 from simulation.simulated_network import Network, Wire
 
+NEVER = float("inf")
 CHAT, RESPONSES, MESSAGES = "/v1/chat/completions", "/v1/responses", "/v1/messages"
 PATHS = (CHAT, CHAT, RESPONSES, MESSAGES, "/api/chat", "/api/generate")
 
@@ -39,6 +44,10 @@ class Exchange:
     body: dict[str, Any] = field(default_factory=dict)
     headers: dict[str, str] = field(default_factory=dict)
     stream: bool = False
+    is_message: bool = False
+    """Whether it is sent over a WebSocket."""
+    padding: int = 0
+    """So many bytes of the body say nothing."""
     count: int = 1
     """How many answers it asks for."""
     chain: tuple[str, ...] = ()
@@ -59,15 +68,18 @@ class Exchange:
     """Seconds that it takes to read a part."""
 
     begun: float = 0.0
-    whole_at: float = float("inf")
+    whole_at: float = NEVER
     """When the server had all of it."""
-    ended: float = float("inf")
+    ended: float = NEVER
     """When the server had written all of its answer, or the connection was lost."""
-    released: float = float("inf")
+    released: float = NEVER
     """When the server wrote last: for one that reads nothing, long before its end."""
     left: bool = False
+    connection: Any = field(default=None, repr=False)
     server: Any = field(default=None, repr=False)
     """What took the connection."""
+    waited: float = 0.0
+    """Seconds that the connection had nothing to do before."""
     status: int = 0
     found: dict[str, str] = field(default_factory=dict, repr=False)
     """The answer's headers."""
@@ -77,7 +89,9 @@ class Exchange:
     reads: int = 0
 
     def request(self) -> bytes:
-        body = json.dumps(self.body).encode() if self.method == "POST" else b""
+        body = (
+            b" " * self.padding + json.dumps(self.body).encode() if self.method == "POST" else b""
+        )
         head = {"host": "127.0.0.1", **self.headers}
         if self.method == "POST":
             head |= {"content-type": "application/json", "content-length": str(len(body))}
@@ -153,10 +167,12 @@ def _responses(event: dict[str, Any], found: list[Understood]) -> None:
         one.text += event["delta"]
     elif kind == "function_call_arguments.delta":
         one.call += event["delta"]
-    ends = {"completed": "done", "incomplete": "length", "failed": "failed"}
-    if (end := ends.get(kind)) is not None:
+    if (end := _RESPONSES_ENDS.get(kind)) is not None:
         _ends(one, end)
         one.id, one.item = event["response"]["id"], _item(event["response"])
+
+
+_RESPONSES_ENDS = {"completed": "done", "incomplete": "length", "failed": "failed"}
 
 
 def _messages(event: dict[str, Any], found: list[Understood]) -> None:
@@ -236,24 +252,31 @@ class Connection(asyncio.Protocol):
         self._network = network
         self.exchange: Exchange | None = None
         self.changed = asyncio.Event()
-        self.count = 0
-        """How many requests it has had."""
         self.is_lost = False
         self._parser: Any = None
         self._bytes = 0
+        self._socket: ClientProtocol | None = None
+        self._target = NEVER
+        """So many bytes are written with the end of a request."""
+        self._ended = NEVER
+        self._headers: dict[str, str] = {}
 
     def connection_made(self, transport: Any) -> None:
         self.wire: Wire = transport
 
     def data_received(self, data: bytes) -> None:
         exchange = self.exchange
-        if self.wire.is_closing():
-            return  # it has left
-        assert exchange is not None, f"bytes that nobody asked for: {data!r}"
         self._bytes += len(data)
+        if exchange is None and self._socket is not None:
+            self._receive(self._socket, data)
+            return
+        assert exchange is not None, f"bytes that nobody asked for: {data!r}"
         exchange.reads += len(data)
-        assert not exchange.is_complete, f"bytes after the answer: {data!r}"
-        self._parser.feed_data(data)
+        if self._socket is not None:
+            self._receive(self._socket, data)
+        else:
+            assert not exchange.is_complete, f"bytes after the answer: {data!r}"
+            self._parser.feed_data(data)
         if exchange.slow:
             self.wire.pause_reading()
             self._network.loop.call_later(exchange.slow, self._read_on)
@@ -264,6 +287,45 @@ class Connection(asyncio.Protocol):
         ):
             self.leave()
         self.changed.set()
+
+    def _receive(self, socket: ClientProtocol, data: bytes) -> None:
+        socket.receive_data(data)
+        self.wire.write(b"".join(socket.data_to_send()))
+        for event in socket.events_received():
+            if not isinstance(event, Frame):
+                if socket.state is State.OPEN:
+                    self._send_message()
+            elif event.opcode is Opcode.TEXT:
+                self._hear(bytes(event.data))
+            elif event.opcode is Opcode.CLOSE:
+                self.wire.close()
+        if (refused := getattr(socket.handshake_exc, "response", None)) is not None:
+            self._end(refused.status_code, refused.body or b'{"error": "no more connections"}')
+
+    def _send_message(self) -> None:
+        assert self.exchange is not None
+        assert self._socket is not None
+        body = {name: found for name, found in self.exchange.body.items() if name != "stream"}
+        self._socket.send_text(json.dumps({"type": "response.create", **body}).encode())
+        self.wire.write(b"".join(self._socket.data_to_send()))
+        self._target = self.wire.written[-1][1]
+
+    def _hear(self, data: bytes) -> None:
+        exchange, event = self.exchange, json.loads(data)
+        assert exchange is not None, f"an event that nobody asked for: {data!r}"
+        assert not exchange.is_complete, f"an event after the last: {data!r}"
+        if event["type"] == "error":
+            self._end(event["status"], data)
+            return
+        exchange.status = 200
+        exchange.raw += b"data: %b\n\n" % data
+        if event["type"].partition(".")[2] in _RESPONSES_ENDS:
+            self._end(200, exchange.raw)
+
+    def _end(self, status: int, raw: bytes) -> None:
+        assert self.exchange is not None
+        self.exchange.status, self.exchange.raw = status, raw
+        self.on_message_complete()
 
     def _read_on(self) -> None:
         if not self.is_lost:
@@ -310,13 +372,43 @@ class Connection(asyncio.Protocol):
         self._parser = httptools.HttpResponseParser(self)
         wire.resume_reading()
         before = len(wire.peer.written)
-        self.exchange, exchange.begun = exchange, loop.time()
-        exchange.server = wire.peer.get_protocol()
-        self.count += 1
+        self.exchange, exchange.begun, self._target = exchange, loop.time(), NEVER
+        exchange.connection, exchange.server = self, wire.peer.get_protocol()
+        if exchange.is_message and self._socket is not None:
+            exchange.headers = self._headers
+        self._headers = exchange.headers
+        exchange.waited = max(0.0, exchange.begun - self._ended)
         timer = None
         if exchange.leaves and exchange.leaves[0] == "seconds":
             timer = loop.call_later(exchange.leaves[1], self.leave)
-        raw = exchange.request()
+        if exchange.is_message and self._socket is None:
+            self._socket = ClientProtocol(parse_uri("ws://127.0.0.1/v1/responses"))
+            handshake = self._socket.connect()
+            handshake.headers.update(exchange.headers)
+            self._socket.send_request(handshake)
+            wire.write(b"".join(self._socket.data_to_send()))
+        elif exchange.is_message:
+            self._send_message()
+        else:
+            await self._send(exchange)
+        while not (exchange.is_complete or exchange.left or self.is_lost):
+            self.changed.clear()
+            await self.changed.wait()
+        if timer is not None:
+            timer.cancel()
+        delivered = (at for at, count in wire.delivered if count >= self._target)
+        exchange.whole_at = next(delivered, NEVER)
+        if not exchange.is_complete and not exchange.left:
+            exchange.ended = wire.lost_at or loop.time()
+        if not exchange.is_complete:
+            written = wire.peer.written[before:]
+            exchange.released = min([exchange.ended, *[at for at, _ in written[-1:]]])
+        if exchange.stops:
+            wire.close()
+        self.exchange, self._ended = None, loop.time()
+
+    async def _send(self, exchange: Exchange) -> None:
+        wire, raw = self.wire, exchange.request()
         size = -(-len(raw) // exchange.pieces)
         pieces = [raw[at : at + size] for at in range(0, len(raw), size)]
         start = wire.written[-1][1] if wire.written else 0
@@ -325,22 +417,13 @@ class Connection(asyncio.Protocol):
             if len(pieces) > 1:
                 await asyncio.sleep(exchange.pause)
         target = wire.written[-1][1] if wire.written else 0
-        while not (exchange.is_complete or exchange.left or self.is_lost):
-            self.changed.clear()
-            await self.changed.wait()
-        if timer is not None:
-            timer.cancel()
-        if not exchange.stops and target == sum(map(len, pieces)) + start:
-            delivered = (at for at, count in wire.delivered if count >= target)
-            exchange.whole_at = next(delivered, float("inf"))
-        if not exchange.is_complete and not exchange.left:
-            exchange.ended = wire.lost_at or loop.time()
-        if not exchange.is_complete:
-            written = wire.peer.written[before:]
-            exchange.released = min([exchange.ended, *[at for at, _ in written[-1:]]])
-        if exchange.stops:
-            wire.close()
-        self.exchange = None
+        if not exchange.stops and target == len(raw) + start:
+            self._target = target
+
+    @property
+    def is_socket(self) -> bool:
+        """Whether it is a WebSocket."""
+        return self._socket is not None
 
     @property
     def is_usable(self) -> bool:

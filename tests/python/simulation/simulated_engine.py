@@ -120,6 +120,9 @@ class Asked:
     reused: bool
     """Whether its connection had one before."""
     began: float
+    """When its first byte was there,"""
+    whole_at: float
+    """and its last."""
     continues: bool
     """Whether a thought was ended for it."""
     ended: float = float("inf")
@@ -175,8 +178,6 @@ class _Connection(asyncio.Protocol):
         self._wire: Wire = transport
 
     def data_received(self, data: bytes) -> None:
-        if self._wire.is_closing():
-            return  # nobody hears it
         if self._timer is not None:
             self._timer.cancel()
         self._parser.feed_data(data)
@@ -194,6 +195,7 @@ class _Connection(asyncio.Protocol):
 
     def on_message_begin(self) -> None:
         self._path, self._body, self._headers = b"", b"", {}
+        self._begun = self._loop.time()
 
     def on_url(self, url: bytes) -> None:
         self._path += url
@@ -220,7 +222,7 @@ class _Connection(asyncio.Protocol):
                 here[1] = self._loop.time()
         else:
             await self._sample(self._understood())
-        if self.asked is None or self.asked.end != "hangs":
+        if self.asked is None or self.asked.end == "whole":
             self._timer = self._loop.call_later(self._engine.idle, self._wire.close)
 
     def _about(self) -> Any:
@@ -246,6 +248,7 @@ class _Connection(asyncio.Protocol):
             prompt,
             next(sampling[name] for name in limits if name in sampling),
             self._count > 1,
+            self._begun,
             self._loop.time(),
             continues,
         )

@@ -42,6 +42,9 @@ class Wire(asyncio.Transport):
     def get_protocol(self) -> Any:
         return self._protocol
 
+    def set_protocol(self, protocol: Any) -> None:
+        self._protocol = protocol
+
     def is_closing(self) -> bool:
         return self._closing or self.is_lost
 
@@ -103,7 +106,8 @@ class Wire(asyncio.Transport):
             del self._out[:size]
             before = self.delivered[-1][1] if self.delivered else 0
             self.delivered.append((self._loop.time(), before + len(piece)))
-            self.peer._protocol.data_received(piece)
+            if not self.peer.is_closing():
+                self.peer._protocol.data_received(piece)
             if self._full and len(self._out) <= self._network.most // 4:
                 self._full = False
                 self._protocol.resume_writing()
@@ -145,14 +149,17 @@ class Network:
         """The addresses at which nobody answers: ``refused``, or ``silent``."""
         self.busy: list[list[float]] = []
         """From when to when the server waited for a connection or a thread."""
-        self.refusals = 0
+        self.refusals: list[float] = []
+        """When nobody answered."""
+        self.hangs = 0.0
+        """How likely the store does not answer."""
         self.failures: list[Any] = []
         """What nobody caught."""
 
     def connect(self, factory: Factory, address: str, name: str) -> Wire:
         """A client's end of a new connection."""
         if not self.listening.get(address) or self.refuses.get(address) == "refused":
-            self.refusals += 1
+            self.refusals.append(self.loop.time())
             raise ConnectionRefusedError(111, "refused")
         accept = self.chance.choice(self.listening[address])
         ours = Wire(self, factory(), name)
@@ -203,11 +210,11 @@ class NetworkedLoop(_Loop):  # type: ignore[misc]
         network.busy.append(here)
         try:
             if network.refuses.get(address[0]) == "silent":
-                network.refusals += 1
+                network.refusals.append(self.time())
                 await self.create_future()
             await asyncio.sleep(network.chance.choice(network.delays))
             if network.refuses.get(address[0]) or not network.listening.get(address[0]):
-                network.refusals += 1
+                network.refusals.append(self.time())
                 raise ConnectionRefusedError(111, "refused")
         finally:
             here[1] = self.time()
@@ -226,10 +233,14 @@ class NetworkedLoop(_Loop):  # type: ignore[misc]
 
     async def worked(self, func: Any, *args: Any, **named: Any) -> Any:
         """Work of a thread, which begins and ends when it likes."""
+        return await self.within(self.network.chance.choice(WORK_SECONDS), func, *args, **named)
+
+    async def within(self, seconds: float, func: Any, *args: Any, **named: Any) -> Any:
+        """What work gives that takes so long."""
         here = [self.time(), float("inf")]
         self.network.busy.append(here)
         try:
-            await asyncio.sleep(self.network.chance.choice(WORK_SECONDS))
+            await asyncio.sleep(seconds)
             with threaded():
                 return func(*args, **named)
         finally:
@@ -240,11 +251,12 @@ class threaded:  # noqa: N801
     """Within it, code believes to be in a thread; how long that took is not the event loop's."""
 
     depth, seconds = 0, 0.0
+    clock: Callable[[], float] = time.thread_time
 
     def __enter__(self) -> None:
         threaded.depth += 1
-        self._begun = time.thread_time()
+        self._begun = threaded.clock()
 
     def __exit__(self, *_: object) -> None:
         threaded.depth -= 1
-        threaded.seconds += time.thread_time() - self._begun
+        threaded.seconds += threaded.clock() - self._begun

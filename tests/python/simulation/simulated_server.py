@@ -14,22 +14,27 @@ from openai_harmony.serve.bodies import LARGE, Bodies, is_quick
 from openai_harmony.serve.configuration import Configuration
 from openai_harmony.serve.settings import Settings
 from simulation.simulated_clock import SimulatedTime
-from simulation.simulated_network import NetworkedLoop, threaded
+from simulation.simulated_network import WORK_SECONDS, NetworkedLoop, threaded
 
 
 class _Server(run.Server):
     """One that waits for its end, without looking for it every tenth of a second."""
 
-    _ends: asyncio.Event | None = None
+    def __init__(self, configuration: Configuration) -> None:
+        self._has_begun, self._ends = asyncio.Event(), asyncio.Event()
+        super().__init__(configuration)
+
+    async def begun(self) -> None:
+        await self._has_begun.wait()
 
     async def main_loop(self) -> None:
         await self.on_tick(0)
-        self._ends = asyncio.Event()
+        self._has_begun.set()
         await self._ends.wait()
 
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(name, value)
-        if name == "should_exit" and value and self._ends is not None:
+        if name == "should_exit" and value:
             self._ends.set()
 
 
@@ -55,9 +60,9 @@ class Process:
         self.gateway = self.app.state.gateway  # type: ignore[union-attr]
         sockets: Any = [_Socket(self._address)]
         self._serving = loop.create_task(self._server._serve(sockets))
-        while not self._server.started:
-            assert not self._serving.done(), self._serving.exception()
-            await asyncio.sleep(2**-10)
+        begun = loop.create_task(self._server.begun())
+        await asyncio.wait((begun, self._serving), return_when=asyncio.FIRST_COMPLETED)
+        assert not self._serving.done(), self._serving.exception()
         self._hup = loop.handlers[signal.SIGHUP]
 
     def took(self, protocol: Any) -> bool:
@@ -97,7 +102,10 @@ def one_thread() -> Iterator[None]:
         return await loop.worked(func, *args, **named)
 
     async def in_store(_: Any, seconds: float, work: Any) -> Any:
-        return await asyncio.wait_for(in_thread(work), seconds)
+        loop: Any = asyncio.get_running_loop()
+        chance = loop.network.chance
+        takes = 1e4 if chance.random() < loop.network.hangs else chance.choice(WORK_SECONDS)
+        return await asyncio.wait_for(loop.within(takes, work), seconds)
 
     parse, prepare = Bodies.parsed, gateway.Gateway.prepare
 
