@@ -60,7 +60,7 @@ load: $(VENV)/.dev $(VENV)/.built ## the gateway under load: 1,064 streams, host
 laws: tools ## try the laws on LAWS_CASES=20000 new random cases
 	SMALL_WORLDS=$(or $(SMALL_WORLDS),7) PROPTEST_CASES=$(or $(LAWS_CASES),20000) cargo test --release --workspace --features arrow
 
-browser: $(VENV)/.dev $(VENV)/.built $(VENV)/.browser ## the playground in a real browser: Debian's chromium and chromium-driver
+browser: $(VENV)/.dev $(VENV)/.built $(VENV)/.browser ## the playground, and the module for JavaScript if it is built, in a real browser: Debian's chromium and chromium-driver
 	$(BIN)/python -m pytest -rs tests/browser
 
 capi: $(VENV)/.dev $(VENV)/.built ## the C face: the library, a C program over it, under valgrind where that is there, and the examples in C and Go
@@ -90,6 +90,7 @@ wasm: ## javascript/harmony.wasm, and its tests in Node 20: `rustup target add w
 # Without --quiet, which drops warnings before --strict counts them.
 docs: $(VENV)/.dev $(VENV)/.built $(VENV)/.docs ## the site in target/site: every link is checked
 	NO_MKDOCS_2_WARNING=1 PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/mkdocs build --strict
+	if test -f javascript/harmony.wasm; then cp javascript/harmony.js javascript/harmony.wasm target/site/try/; fi
 	RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --features arrow
 	rm -rf target/site/rust-api && cp -r target/doc target/site/rust-api
 	test -f target/site/rust-api/openai_harmony/index.html
