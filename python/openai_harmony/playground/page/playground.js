@@ -170,8 +170,8 @@ async function begin() {
   const linked = fromLink(location.hash.slice(1));
   if (linked) for (const id of FIELDS) setValue(id, linked[id]);
   // Of settings that are not the defaults a reader has to see them.
-  const chosen = ["thoughts", "header_style", "tool_schema", "against"].some((id) => valueOf(id) !== "");
-  element("options").open = chosen || valueOf("mask") || valueOf("ending") !== "completion";
+  const chosen = ["thoughts", "header_style", "tool_schema"].some((id) => valueOf(id) !== "");
+  element("options").open = chosen || valueOf("ending") !== "completion";
 
   const prompted = later(drawPrompt);
   const answered = later(() => drawAnswer(true));
