@@ -156,8 +156,8 @@ class Gateway:
         if engine_of(before) != engine_of(settings):
             old, self.engine = self.engine, connected(settings)
             loop = asyncio.get_running_loop()
-            # By then all of its answers have ended: each may take that long to begin, and to end.
-            after = 2 * before.request_timeout + 1
+            # By then all of its answers have ended.
+            after = before.request_timeout + 1
             loop.call_later(after, lambda: loop.create_task(old.aclose()))
 
     @property
@@ -248,18 +248,21 @@ class Gateway:
                 raise error
             record.error = str(error)
             return await in_thread(self._too_long, prepared.turn, error)
-        limit = self.settings.request_timeout
-        beginning = self._begin(prepared, body, call)
-        record.answers = await until_gone(gone, beginning, limit, self.ending)
-        for answer in record.answers:
-            # A stream that is cancelled before its first piece closes nothing itself.
-            stack.push_async_callback(answer.begun[1].aclose)
-        record.sampling()
-        if record.stream:
-            # From here on the stream holds the place.
-            return self._stream(record, gone, stack.pop_all())
-        whole = self._whole(record.answers)
-        return await until_gone(gone, whole, limit, self.ending)
+
+        async def begun() -> Response | None:
+            record.answers = await self._begin(prepared, body, call)
+            for answer in record.answers:
+                # A stream that is cancelled before its first piece closes nothing itself.
+                stack.push_async_callback(answer.begun[1].aclose)
+            record.sampling()
+            return None if record.stream else await self._whole(record.answers)
+
+        end = self._end()
+        whole = await until_gone(gone, begun(), self._left(end), self.ending)
+        if whole is not None:
+            return whole
+        # From here on the stream holds the place.
+        return self._stream(record, gone, end, stack.pop_all())
 
     async def _place(self, request: Request, stack: AsyncExitStack) -> asyncio.Future[None]:
         """Waits until the request may be answered; then what tells that its client has gone."""
@@ -290,12 +293,19 @@ class Gateway:
             )
             raw = await in_thread(limits.of, path, body, self.encoding)
             asking = ask(path, raw, self.journal.engine_headers(record))
-            limit = self.settings.request_timeout
-            status, kind, parts = await until_gone(gone, asking, limit, self.ending)
+            end = self._end()
+            status, kind, parts = await until_gone(gone, asking, self._left(end), self.ending)
         stack.push_async_callback(parts.aclose)
         parts = _until_broken(parts, kind, record)
         ended = partial(self._ended, record, stack.pop_all())
-        return self._streaming(parts, kind, gone, ended, _nothing, status)
+        return self._streaming(parts, kind, gone, end, ended, _nothing, status)
+
+    def _end(self) -> float:
+        """Until when an answer that begins now may take, by the loop's clock."""
+        return asyncio.get_running_loop().time() + self.settings.request_timeout
+
+    def _left(self, end: float) -> float:
+        return max(0.0, end - asyncio.get_running_loop().time())
 
     def _refused(self, record: Record, error: Exception) -> Response:
         record.error = str(getattr(error, "reason", error))
@@ -436,7 +446,7 @@ class Gateway:
             )
 
     def _stream(
-        self, record: Record, gone: asyncio.Future[None], stack: AsyncExitStack
+        self, record: Record, gone: asyncio.Future[None], end: float, stack: AsyncExitStack
     ) -> Response:
         first, *more = record.answers
 
@@ -448,19 +458,19 @@ class Gateway:
 
         pieces = side_by_side(record.answers) if more else first.pieces()
         ended = partial(self._ended, record, stack)
-        return self._streaming(pieces, first.reply.media_type, gone, ended, abort)
+        return self._streaming(pieces, first.reply.media_type, gone, end, ended, abort)
 
     def _streaming(
         self,
         pieces: AsyncGenerator[bytes, None],
         kind: str,
         gone: asyncio.Future[None],
+        end: float,
         ended: Callable[[bool], Awaitable[None]],
         abort: Callable[[TooSlowError], Awaitable[bytes]],
         status: int = 200,
     ) -> Response:
-        settings = self.settings
-        times = {"timeout": settings.request_timeout, "unread": settings.client_timeout}
+        times = {"timeout": self._left(end), "unread": self.settings.client_timeout}
         until: dict[str, Any] = {"gone": gone, "ending": self.ending, **times}
         return Stream(pieces, kind, status=status, abort=abort, ended=ended, **until)
 

@@ -92,7 +92,7 @@ class Laws:
             latest += longest("client_timeout") + 5 if one.slow else 0
             latest += DISCARD_SECONDS if one.padding else 0
         else:
-            answer = 2 * longest("request_timeout") + longest("client_timeout")
+            answer = longest("request_timeout") + longest("client_timeout")
             latest = one.whole_at + longest("queue_timeout") + answer + LAST_SECONDS + AT_ONCE
             latest += 3 * settings.store_timeout if self._world.network.hangs else 0
         drained = process.ends_at + settings.drain_timeout + LAST_SECONDS + AT_ONCE
