@@ -46,7 +46,7 @@ def protocol() -> Any:
         def shutdown(self) -> None:
             """The server ends; the application closes the connection."""
             if self.handshake_complete and not self.close_sent:
-                self.queue.put_nowait({"type": "websocket.disconnect", "code": RESTARTS})
+                self.queue.put_nowait({"type": "websocket.receive", "code": RESTARTS})
             else:
                 super().shutdown()
 
@@ -73,17 +73,25 @@ class ResponsesSocket:
     async def run(self) -> None:
         """Answers until the client goes away or the server ends."""
         await self._socket.accept()
+        if await self._read():
+            reading = asyncio.create_task(self._read())  # the client may leave meanwhile
+            await asyncio.gather(*self._lanes.values(), return_exceptions=True)
+            reading.cancel()
+            if not self._gone.is_set():
+                await self._socket.close(RESTARTS)
+        await asyncio.gather(*self._lanes.values(), return_exceptions=True)
+
+    async def _read(self) -> bool:
+        """Takes events until the server ends (true) or the client goes away."""
         while (message := await self._socket.receive())["type"] == "websocket.receive":
+            if message.get("code") == RESTARTS:
+                return True
             try:
                 await self._take(json.loads(message.get("text") or message.get("bytes") or ""))
             except (ValueError, AttributeError, TypeError) as error:
                 await self._fail(400, f"not an event: {error}")
-        ends = message.get("code") == RESTARTS
-        if not ends:
-            self._gone.set()
-        await asyncio.gather(*self._lanes.values(), return_exceptions=True)
-        if ends:
-            await self._socket.close(RESTARTS)
+        self._gone.set()
+        return False
 
     async def _take(self, event: dict[str, Any]) -> None:
         kind, lane = event.pop("type", None), event.pop("stream_id", None)
