@@ -266,7 +266,6 @@ class Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         exchange = self.exchange
-        self._bytes += len(data)
         if exchange is None and self._socket is not None:
             self._receive(self._socket, data)
             return
@@ -276,6 +275,7 @@ class Connection(asyncio.Protocol):
             self._receive(self._socket, data)
         else:
             assert not exchange.is_complete, f"bytes after the answer: {data!r}"
+            self._bytes += len(data)
             self._parser.feed_data(data)
         if exchange.slow:
             self.wire.pause_reading()
@@ -289,7 +289,16 @@ class Connection(asyncio.Protocol):
         self.changed.set()
 
     def _receive(self, socket: ClientProtocol, data: bytes) -> None:
-        socket.receive_data(data)
+        # What arrives together may have been written at different times.
+        end = self._bytes + len(data)
+        for until in [*(count for _, count in self.wire.peer.written if count < end), end]:
+            if until > self._bytes:
+                piece, data = data[: until - self._bytes], data[until - self._bytes :]
+                self._bytes = until
+                self._receive_piece(socket, piece)
+
+    def _receive_piece(self, socket: ClientProtocol, piece: bytes) -> None:
+        socket.receive_data(piece)
         self.wire.write(b"".join(socket.data_to_send()))
         for event in socket.events_received():
             if not isinstance(event, Frame):
