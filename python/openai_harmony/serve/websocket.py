@@ -46,7 +46,8 @@ def protocol() -> Any:
         def shutdown(self) -> None:
             """The server ends; the application closes the connection."""
             if self.handshake_complete and not self.close_sent:
-                self.queue.put_nowait({"type": "websocket.receive", "code": RESTARTS})
+                event: Any = {"type": "websocket.receive", "code": RESTARTS}
+                self.queue.put_nowait(event)
             else:
                 super().shutdown()
 
