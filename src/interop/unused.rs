@@ -20,7 +20,7 @@ pub struct Unused {
 }
 
 impl Unused {
-    /// Whether it is one of the body's `tools`, which nobody runs here.
+    /// Whether it is a tool in the body's `tools` that is not run here.
     pub(super) fn is_tool_of_body(&self) -> bool {
         matches!(self.reason, UnusedReason::ToolNotRun(_)) && self.path.begins_with("tools")
     }

@@ -218,7 +218,7 @@ async def discard(request: Request) -> None:
 
 
 async def _rest(request: Request) -> None:
-    with suppress(ClientDisconnect, RuntimeError):  # nobody is left, or nothing
+    with suppress(ClientDisconnect, RuntimeError):  # the client has gone, or all is read
         async for _ in request.stream():
             pass
 

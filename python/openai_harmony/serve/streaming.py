@@ -71,7 +71,7 @@ async def until_gone(
     finally:
         if not doing.done():
             doing.cancel()
-            # An error that it has just now is no longer anybody's.
+            # Its error would come too late for the answer.
             await asyncio.gather(doing, return_exceptions=True)
 
 

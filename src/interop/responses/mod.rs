@@ -227,7 +227,7 @@ fn read_answer(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<(
     let repeated = body.members().iter().filter(|(key, _)| REPEATED.contains(key));
     request.answer.repeated.extend(repeated.map(|(key, at)| (key.to_owned(), at.to_tree())));
     if let Some(Tree::Array(tools)) = request.answer.repeated.get_mut("tools") {
-        // One that nobody runs is not active.
+        // A tool that is not run is not active.
         let left_out = request.unused.iter().filter(|unused| unused.is_tool_of_body());
         let left_out: HashSet<_> = left_out.map(|unused| &unused.path).collect();
         let mut paths = (0..).map(|index: usize| Path::of("tools").then(index));
