@@ -163,14 +163,13 @@ RAW: dict[str, tuple[bytes, list[bytes]]] = {
 
 def _answer(port: int, sent: bytes) -> bytes:
     answer = b""
-    with (
-        socket.create_connection(("127.0.0.1", port), timeout=60) as connection,
-        suppress(ConnectionError, TimeoutError),
-    ):
-        connection.sendall(sent)
-        while part := connection.recv(2**16):
-            answer += part
-            connection.settimeout(1)  # for what follows, where it stays open
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as connection:
+        with suppress(ConnectionError):  # it may close before all is sent: the answer is there
+            connection.sendall(sent)
+        with suppress(ConnectionError, TimeoutError):
+            while part := connection.recv(2**16):
+                answer += part
+                connection.settimeout(1)  # for what follows, where it stays open
     return answer
 
 
@@ -179,9 +178,6 @@ def test_raw_requests(tmp_path: Path) -> None:
     found = {}
     with serving(tmp_path, "--body-timeout", "2") as port:
         for name, (sent, _) in RAW.items():
-            # A server that closes with bytes unread resets the connection, and its answer may be lost.
-            answers = (_answer(port, sent) for _ in range(10))
-            answer = next(filter(None, answers), b"")
-            found[name] = re.findall(rb"HTTP/1\.1 (\d+)", answer)
+            found[name] = re.findall(rb"HTTP/1\.1 (\d+)", _answer(port, sent))
         is_answered(port)
     assert found == {name: expected for name, (_, expected) in RAW.items()}
