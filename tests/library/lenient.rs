@@ -8,6 +8,7 @@
 
 mod bytes;
 mod spelled;
+mod stripped;
 
 use openai_harmony::chat::{Content, Message, Role};
 use openai_harmony::{

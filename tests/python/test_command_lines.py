@@ -64,7 +64,6 @@ def test_a_row_of_training_is_known(write: Any, harmony: Any) -> None:
     row = {"instruction": "Double it", "output": "4"}
     said = harmony("count", write(CHAT, row, CHAT))
     assert said.err.rstrip().endswith("'tokens'; training rows are read with --format chat")
-    assert harmony("count", write(CHAT, {"a": 1})).err.rstrip().endswith("'tokens'")
 
 
 def test_show_goes_on_after_a_bad_line(write: Any, harmony: Any) -> None:
@@ -226,7 +225,6 @@ def test_another_form_than_was_said_is_named(
     assert said.err.endswith(f"; this can be read with --as {choice}\n")
 
 
-# Each is read by itself, and behind a line of chat completions.
 ALIKE: list[Any] = [
     CHAT,
     {**CHAT, "temperature": 0.5},
@@ -247,17 +245,16 @@ ALIKE: list[Any] = [
 
 
 @pytest.mark.parametrize("value", ALIKE, ids=range(len(ALIKE)))
-def test_the_line_before_changes_nothing(value: Any) -> None:
-    for text in (json.dumps(value), json.dumps(value).encode()):
-        for form in (None, *FORMS):
-            found = [read_as(text, form, likely) for likely in (None, *FORMS)]
-            assert found == [found[0]] * len(found), form
+def test_text_and_bytes_are_read_alike(value: Any) -> None:
+    text = json.dumps(value)
+    for form in (None, *FORMS):
+        assert read_as(text, form) == read_as(text.encode(), form), form
 
 
-def read_as(text: Any, form: Any, likely: Any) -> Any:
+def read_as(text: Any, form: Any) -> Any:
     """All that can be seen of what a text is recognized as, or why it is not."""
     try:
-        found = recognize(text, form, date=None, likely=likely)
+        found = recognize(text, form, date=None)
     except UnknownForm as error:
         return str(error)
     value = found.value

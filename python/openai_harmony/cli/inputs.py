@@ -24,8 +24,6 @@ _MOST_REPORTED = 20
 _INDEX = re.compile(r"\[\d+\]")
 _EXAMPLE = re.compile(rb'"(?:labels|mask|loss_mask|prompt_ids)"')
 """Columns of examples that no request has, nor tokens without a mask."""
-_ROW = re.compile(rb'"(?:conversations|instruction|question|query|problem|prompt|chosen)"')
-"""Columns of training rows that no request has."""
 _CHOICES = {
     "chat": "chat_completions",
     "responses": "responses",
@@ -167,7 +165,6 @@ class _Reader:
         is_example = getattr(options, "ending", None) == "training"
         self._date: str | None = options.date or (None if is_example else "today")
         self._tools: list[str] = getattr(options, "tool", None) or []
-        self._last: Any = None
         self._noted: set[str] = set()
         self._repeated = 0
 
@@ -190,12 +187,9 @@ class _Reader:
             yield from examples
             return
         try:
-            found = recognize(
-                source.raw, self._form, date=self._date, tools=self._tools, likely=self._last
-            )
+            found = recognize(source.raw, self._form, date=self._date, tools=self._tools)
         except UnknownForm as error:
             raise CommandError(f"{source.name}: {error}{self._better(source.raw)}") from None
-        self._last = found.form
         for note in found.notes:
             self._note(source.name, note)
         value: Any = found.value
@@ -224,8 +218,6 @@ class _Reader:
         """What would read a text that is not of the form that was given."""
         from openai_harmony.show.forms import UnknownForm, recognize
 
-        if self._form is None:
-            return "; training rows are read with --format chat" if _ROW.search(raw) else ""
         try:
             form = recognize(raw, date=self._date).form
         except UnknownForm:

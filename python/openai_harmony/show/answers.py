@@ -10,12 +10,14 @@ from typing import Any
 from openai_harmony.chat import Message, Role
 from openai_harmony.interop import anthropic, chat_completions, ollama, responses
 
-_READERS: dict[str, Any] = {
-    "chat_completions": chat_completions.read,
-    "responses": responses.read,
-    "anthropic": anthropic.read,
-    "ollama": ollama.read,
+READERS: dict[str, tuple[Any, str]] = {
+    "chat_completions": (chat_completions.read, "messages"),
+    "responses": (responses.read, "input"),
+    "anthropic": (anthropic.read, "messages"),
+    "ollama": (ollama.read, "messages"),
 }
+"""What reads the requests of each API, and the field that has the messages. In the order in which
+they are tried: of readers that use all of a body the first is taken."""
 _OLLAMA = re.compile(r'{"model":.*"message":.*"done":\s*false')
 _TEXTS = {"text_delta": "text", "thinking_delta": "thinking", "signature_delta": "signature"}
 """The deltas of Anthropic's blocks, with the member that each continues."""
@@ -50,25 +52,25 @@ def answered(data: Mapping[str, Any]) -> list[int] | list[Message] | None:
     Raises:
         ValueError: A message that its API cannot have.
     """
-    choice = next(iter(data.get("choices") or []), None)
+    choices = data.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices else None
     if isinstance(choice, dict) and isinstance(choice.get("token_ids"), list):
         ids: list[int] = choice["token_ids"]
         return ids
     if isinstance(choice, dict) and isinstance(choice.get("message"), dict):
-        return _messages("chat_completions", "messages", [choice["message"]])
+        return _messages("chat_completions", [choice["message"]])
     if data.get("object") == "response" and isinstance(data.get("output"), list):
-        return _messages("responses", "input", data["output"])
+        return _messages("responses", data["output"])
     if data.get("type") == "message" and isinstance(data.get("content"), list):
-        said = {"role": "assistant", "content": data["content"]}
-        return _messages("anthropic", "messages", [said])
+        return _messages("anthropic", [{"role": "assistant", "content": data["content"]}])
     if "done" in data and isinstance(data.get("message"), dict):
-        return _messages("ollama", "messages", [data["message"]])
+        return _messages("ollama", [data["message"]])
     return None
 
 
-def _messages(dialect: str, field: str, said: list[Any]) -> list[Message]:
+def _messages(dialect: str, said: list[Any]) -> list[Message]:
     """What the assistant says, read as the next request would bring it."""
-    read = _READERS[dialect]
+    read, field = READERS[dialect]
     turn = read({field: said}, date=None)
     if turn.prefill is not None:  # The last message would be continued: another one follows.
         turn = read({field: [*said, {"role": "user", "content": "…"}]}, date=None)

@@ -11,9 +11,8 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from openai_harmony.chat import Conversation, Message
 from openai_harmony.errors import HarmonyError
-from openai_harmony.interop import anthropic, chat_completions, ollama, responses
 from openai_harmony.interop.turn import Turn
-from openai_harmony.show.answers import answered, whole_answer
+from openai_harmony.show.answers import READERS, answered, whole_answer
 from openai_harmony.show.cells import the_encoding
 
 Form: TypeAlias = Literal[
@@ -37,30 +36,13 @@ FORMS: tuple[Form, ...] = get_args(Form)
 MOST_MESSAGES = 100_000
 """The most messages of a conversation or a request: pictures of more would take gigabytes."""
 
-# With the field of a body that has the messages. In the order in which they are tried: of readers
-# that use all of a body the first is taken.
-_READERS: dict[str, tuple[Any, str]] = {
-    "chat_completions": (chat_completions.read, "messages"),
-    "responses": (responses.read, "input"),
-    "anthropic": (anthropic.read, "messages"),
-    "ollama": (ollama.read, "messages"),
-}
-_MESSAGES = tuple(dict.fromkeys(field for _, field in _READERS.values()))
+_MESSAGES = tuple(dict.fromkeys(field for _, field in READERS.values()))
 _MARKER = re.compile(r"<\|(?:start|end|message|channel|constrain|return|call)\|>")
 _STRIPPED = re.compile(r"\s*(?:assistant)?(?:analysis|commentary|final)(?=\S)")
 _NUMBERS = re.compile(r"[\[(\s]*-?\d+(?:[\s,]+-?\d+)*[\],)\s]*")
 _TOKEN_FIELDS = ("tokens", "token_ids", "output_ids", "input_ids", "prompt_token_ids")
-_ANSWER = re.compile(r'"(?:choices|output|content|done)"\s*:')
 _MESSAGE_FIELDS = {"author", "channel", "recipient", "content_type"}
 _CONTENTS = {"system_content", "developer_content"}
-_FIRST: Literal["chat_completions"] = "chat_completions"
-"""The reader that is tried first."""
-_OWN = re.compile(
-    rf'"(?:{"|".join(sorted(_MESSAGE_FIELDS | _CONTENTS))})"|"name"\s*:\s*null'.encode()
-)
-"""What only this library's own form has."""
-_MOST_BYTES = 200_000
-"""Of a shorter body no list has more than `MOST_MESSAGES`."""
 
 
 class UnknownForm(ValueError):  # noqa: N818 - what it is, in the sentence that it makes
@@ -84,7 +66,6 @@ def recognize(
     *,
     date: str | None = "today",
     tools: Sequence[str] = (),
-    likely: Form | None = None,
 ) -> Recognized:
     """Reads a text by its form.
 
@@ -94,7 +75,6 @@ def recognize(
             reader uses the most of the body, chat completions where several use all.
         date: The date in the system message of requests: a date, ``"today"``, or ``None``.
         tools: Those that were offered, by which calls in text without markers are told from words.
-        likely: The form of the line before, which is tried first. It changes nothing but the time.
 
     Returns:
         The form and what was read.
@@ -107,8 +87,6 @@ def recognize(
     >>> recognize("200006, 1428").value, recognize("<|start|>user").value
     ([200006, 1428], [200006, 1428])
     """
-    if likely == _FIRST and form in (None, _FIRST) and (turn := _used_whole(text, date)):
-        return Recognized(_FIRST, turn, _notes(turn))
     if isinstance(text, bytes):
         text = _decoded(text)
     text = text.removeprefix("\ufeff")
@@ -116,12 +94,17 @@ def recognize(
         raise UnknownForm("empty")
     if form in ("markers", "stripped", "plain"):
         return _of_text(text, form, tools)
-    if form in (None, "tokens", "answer") and (found := _of_answer(text)):
+    may_be_answer = form in (None, "tokens", "answer")
+    data = _log(text) if may_be_answer else None
+    is_json = data is not None or not may_be_answer or text.lstrip()[0] in "{["
+    if data is None and is_json:
+        data = _parsed(text)
+    if may_be_answer and isinstance(data, dict) and (found := _of_answer(data)):
         return found
     if form == "answer":
         raise UnknownForm("expected the answer of an API, whole or as the log of a stream")
-    if text.lstrip()[0] in "{[" or form not in (None, "tokens"):
-        return _of_json(_parsed(text), form, date)
+    if is_json:
+        return _of_json(data, form, date)
     if _NUMBERS.fullmatch(text):
         # More digits than an id has are not read: Python refuses thousands of them.
         numbers = re.findall(r"-?\d+", text)
@@ -152,15 +135,17 @@ def _parsed(text: str) -> Any:
         raise UnknownForm("not JSON that can be read: nested too deeply") from None
 
 
-def _of_answer(text: str) -> Recognized | None:
+def _log(text: str) -> Any:
+    try:
+        return whole_answer(text)
+    except ValueError as error:
+        raise UnknownForm(_line(error)) from None
+
+
+def _of_answer(data: Mapping[str, Any]) -> Recognized | None:
     """What an API or an engine answered."""
     try:
-        data = whole_answer(text)
-        if data is None and (text.lstrip()[0] != "{" or not _ANSWER.search(text)):
-            return None
-        found = answered(_parsed(text) if data is None else data)
-    except UnknownForm:
-        raise
+        found = answered(data)
     except (ValueError, HarmonyError) as error:
         raise UnknownForm(_line(error)) from None
     if not found:
@@ -206,7 +191,8 @@ def _of_json(data: Any, form: Form | None, date: str | None) -> Recognized:
     if form is None and not {*_MESSAGES, "previous_response_id"} & set(data):
         fields = ", ".join(map(repr, _MESSAGES))
         raise UnknownForm(
-            f"expected an object with {fields} (a conversation, or a request of an API) or 'tokens'"
+            f"expected an object with {fields} (a conversation, or a request of an API) "
+            "or 'tokens'; training rows are read with --format chat"
         )
     for name in _MESSAGES:
         if isinstance(data.get(name), list) and len(data[name]) > MOST_MESSAGES:
@@ -258,12 +244,12 @@ def _of_harmony(data: Mapping[str, Any]) -> Recognized:
 
 def _of_request(data: Mapping[str, Any], form: Form | None, date: str | None) -> Recognized:
     """Reads a request with the reader that leaves the least of it unused."""
-    names = [name for name in _READERS if _is_of(name, data)] if form is None else [form]
+    names = [name for name in READERS if _is_of(name, data)] if form is None else [form]
     best: tuple[int, Form, Turn] | None = None
     failed: Exception | None = None
     for name in names:
         try:
-            turn = _READERS[name][0](data, date=date)
+            turn = READERS[name][0](data, date=date)
         except (ValueError, HarmonyError) as error:
             failed = failed or error
             continue
@@ -274,27 +260,13 @@ def _of_request(data: Mapping[str, Any], form: Form | None, date: str | None) ->
             break
     if best is None:
         raise UnknownForm(_line(failed))
-    return Recognized(best[1], best[2], _notes(best[2]))
-
-
-def _used_whole(text: str | bytes, date: str | None) -> Turn | None:
-    """The turn of a body that only chat completions can be, and whose fields are all used."""
-    if not isinstance(text, bytes) or len(text) > _MOST_BYTES or _OWN.search(text):
-        return None
-    try:
-        turn = chat_completions.read(text, date=date)
-    except (ValueError, HarmonyError):
-        return None
-    return None if turn._not_used else turn
-
-
-def _notes(turn: Turn) -> list[str]:
-    return [f"{one.path}: {one.reason}" for one in turn.unused]
+    _, form, turn = best
+    return Recognized(form, turn, [f"{one.path}: {one.reason}" for one in turn.unused])
 
 
 def _is_of(name: str, data: Mapping[str, Any]) -> bool:
     """Whether the messages are not in a field that only other APIs have."""
-    own = _READERS[name][1]
+    own = READERS[name][1]
     return own in data or all(data.get(other) is None for other in _MESSAGES if other != own)
 
 

@@ -9,6 +9,7 @@ mod logprobs;
 mod meant;
 mod mended;
 mod ollama;
+mod pieces;
 mod prefix;
 mod responses;
 mod saved;
