@@ -1,8 +1,9 @@
 //! Requests of APIs -> turns, for Python.
 
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
+use pythonize::pythonize;
 
 use super::errors::{InvalidArgument, Read, brief, quoted, raised};
 use super::options::{Failed, Given, ReadChoice, set_from};
@@ -11,13 +12,12 @@ use super::read::values::{boolean, count, each, optional, optional_string};
 use super::text::utf8;
 use super::tokens::{self, Form};
 use super::{arguments, encoding, json, options, write};
-use openai_harmony::RenderConfig;
 use openai_harmony::chat::ReasoningEffort;
 use openai_harmony::interop::{
-    BuiltinTool, Date, Dialect, Json, NamedToolChoice, Prompts, ReadOptions, Resolve, Tool, Turn,
-    Unsupported, Unused,
+    BuiltinTool, Date, Dialect, Json, NamedToolChoice, Prompts, ReadOptions, Resolve, Turn,
+    Unsupported,
 };
-use openai_harmony::machinery::{Choice, SetFrom, source_indices, tool_choice};
+use openai_harmony::machinery::{SetFrom, source_indices, tool_choice};
 
 #[doc = text!(Turn)]
 #[pyclass(name = "Turn", module = "openai_harmony._lowlevel", frozen, subclass)]
@@ -256,72 +256,44 @@ impl PyTurn {
         write::whole_messages(py, self.inner.conversation.messages.iter())
     }
 
-    /// The fields of the config, as its model's JSON.
-    #[getter(_config)]
-    fn config<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let RenderConfig {
-            thoughts,
-            conversation_has_function_tools: _,
-            header_style,
-            tool_schema,
-            validate,
-            ..
-        } = self.inner.config;
-        let fields = PyDict::new(py);
-        fields.set_item("thoughts", thoughts.word())?;
-        fields.set_item("header_style", header_style.word())?;
-        fields.set_item("tool_schema", tool_schema.word())?;
-        fields.set_item("validate", validate)?;
-        Ok(fields)
-    }
-
-    #[getter(_tools)]
-    fn tools(&self) -> Vec<ToolFields<'_>> {
-        self.inner.tools.iter().map(tool_fields).collect()
+    /// A part of the turn by its name, in the crate's JSON form.
+    fn _part<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+        let turn = &self.inner;
+        let part = match name {
+            "config" => pythonize(py, &turn.config),
+            "tools" => pythonize(py, &turn.tools),
+            "response_format" => pythonize(py, &turn.response_format),
+            "prefill" => pythonize(py, &turn.prefill),
+            "unused" => pythonize(py, &turn.unused),
+            "unmet" => pythonize(py, &turn.unmet),
+            _ => return Err(PyKeyError::new_err(name.to_owned())),
+        };
+        Ok(part?)
     }
 
     #[pyo3(name = "_tool_by_recipient")]
-    fn tool_by_recipient(&self, recipient: &Bound<'_, PyAny>) -> PyResult<Option<ToolFields<'_>>> {
-        let recipient = utf8(arguments::string(recipient, "recipient")?)?;
-        Ok(self.inner.tools.by_recipient(&recipient).map(tool_fields))
+    fn tool_by_recipient<'py>(&self, recipient: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let found = utf8(arguments::string(recipient, "recipient")?)?;
+        Ok(pythonize(recipient.py(), &self.inner.tools.by_recipient(&found))?)
     }
 
     #[pyo3(name = "_tool_by_name")]
-    fn tool_by_name(
+    fn tool_by_name<'py>(
         &self,
-        name: &Bound<'_, PyAny>,
-        namespace: &Bound<'_, PyAny>,
-    ) -> PyResult<Option<ToolFields<'_>>> {
+        name: &Bound<'py, PyAny>,
+        namespace: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let name = utf8(arguments::string(name, "name")?)?;
-        let namespace = optional_string(namespace)
-            .map_err(|invalid| invalid.inside("namespace").raised(namespace.py()))?;
-        Ok(self.inner.tools.by_name(&name, namespace.as_deref()).map(tool_fields))
+        let py = namespace.py();
+        let namespace =
+            optional_string(namespace).map_err(|invalid| invalid.inside("namespace").raised(py))?;
+        Ok(pythonize(py, &self.inner.tools.by_name(&name, namespace.as_deref()))?)
     }
 
     /// Mode and recipients.
     #[getter(_tool_choice)]
     fn tool_choice(&self) -> (&'static str, &[String]) {
         tool_choice(&self.inner.tool_choice)
-    }
-
-    /// Name, description, and the schema as JSON text.
-    #[getter(_response_format)]
-    fn response_format(&self) -> Option<(&str, Option<&str>, String)> {
-        let format = self.inner.response_format.as_ref()?;
-        Some((&format.name, format.description.as_deref(), format.schema.to_string()))
-    }
-
-    /// Channel, recipient, content type and text.
-    #[getter(_prefill)]
-    #[expect(clippy::type_complexity, reason = "the fields of a NamedTuple in Python")]
-    fn prefill(&self) -> Option<(Option<&str>, Option<&str>, Option<&str>, Option<&str>)> {
-        let prefill = self.inner.prefill.as_ref()?;
-        Some((
-            prefill.channel.as_deref(),
-            prefill.recipient.as_deref(),
-            prefill.content_type.as_deref(),
-            prefill.text.as_deref(),
-        ))
     }
 
     #[doc = text!(Turn.stop_token_ids)]
@@ -344,47 +316,13 @@ impl PyTurn {
 
     #[doc = text!(Turn.sampling)]
     #[getter]
-    fn sampling<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let sampling = &self.inner.sampling;
-        let fields = PyDict::new(py);
-        fields.set_item("temperature", sampling.temperature)?;
-        fields.set_item("top_p", sampling.top_p)?;
-        fields.set_item("top_k", sampling.top_k)?;
-        fields.set_item("min_p", sampling.min_p)?;
-        fields.set_item("n", sampling.n)?;
-        let set = |name: &str, value: Option<f64>| {
-            value.map_or(Ok(()), |value| fields.set_item(name, value))
-        };
-        set("presence_penalty", sampling.presence_penalty)?;
-        set("frequency_penalty", sampling.frequency_penalty)?;
-        set("repetition_penalty", sampling.repetition_penalty)?;
-        if let Some(max_tokens) = sampling.max_tokens {
-            fields.set_item("max_tokens", max_tokens)?;
-        }
-        if let Some(seed) = sampling.seed {
-            fields.set_item("seed", seed)?;
-        }
-        if let Some(logprobs) = sampling.logprobs {
-            fields.set_item("logprobs", logprobs)?;
-        }
-        if !sampling.logit_bias.is_empty() {
-            let bias = PyDict::new(py);
-            for (token, value) in &sampling.logit_bias {
-                bias.set_item(token, value)?;
-            }
-            fields.set_item("logit_bias", bias)?;
+    fn sampling<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let fields = pythonize(py, &self.inner.sampling)?;
+        // JSON's keys are text.
+        if let Ok(pairs) = fields.get_item("logit_bias") {
+            fields.set_item("logit_bias", PyDict::from_sequence(&pairs)?)?;
         }
         Ok(fields)
-    }
-
-    #[getter(_unused)]
-    fn unused(&self) -> Vec<(String, String)> {
-        paths_and_reasons(&self.inner.unused)
-    }
-
-    #[getter(_unmet)]
-    fn unmet(&self) -> Vec<(String, String)> {
-        paths_and_reasons(&self.inner.unmet)
     }
 
     /// The number of fields of the body that this library does not use.
@@ -416,38 +354,3 @@ impl PyTurn {
 
 /// The fields of a span, and the position of its message in the body.
 type SpanInBody = (Option<usize>, usize, usize, usize, usize, Option<String>);
-
-/// Name, namespace, recipient, kind, offered, declared, `client_runs`, strict.
-type ToolFields<'a> = (
-    &'a str,
-    Option<&'a str>,
-    &'a str,
-    Option<&'static str>,
-    bool,
-    bool,
-    bool,
-    bool,
-    Option<(Option<&'static str>, &'a str)>,
-);
-
-fn paths_and_reasons(unused: &[Unused]) -> Vec<(String, String)> {
-    unused.iter().map(|one| (one.path.to_string(), one.reason.to_string())).collect()
-}
-
-fn tool_fields(tool: &Tool) -> ToolFields<'_> {
-    let Tool {
-        kind,
-        name,
-        namespace,
-        recipient,
-        offered,
-        declared,
-        client_runs,
-        strict,
-        input,
-        ..
-    } = tool;
-    let namespace = namespace.as_deref();
-    let input = input.as_ref().map(|input| (input.syntax().word(), input.definition()));
-    (name, namespace, recipient, kind.word(), *offered, *declared, *client_runs, *strict, input)
-}

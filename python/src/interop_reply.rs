@@ -6,6 +6,7 @@ use std::time::Duration;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
+use pythonize::pythonize;
 
 use super::encoding::MANY_TOKENS;
 use super::errors::{InvalidArgument, Read, raised, unless_raised};
@@ -16,7 +17,7 @@ use super::read::values::{optional, string};
 use super::{events, json, json_out, logprobs, options, tokens, write};
 use openai_harmony::Result;
 use openai_harmony::interop::{
-    Clock, FinishReason, Json, MakeId, ReasoningField, Reply, ReplyOptions, TokenLogprob, Usage,
+    Clock, FinishReason, Json, MakeId, ReasoningField, Reply, ReplyOptions, TokenLogprob,
 };
 use openai_harmony::machinery::SetFrom;
 
@@ -297,22 +298,14 @@ impl PyReply {
         Ok(list)
     }
 
-    /// Recipient, text, and whether it is complete.
     #[getter]
-    fn _builtin_calls(&self) -> PyResult<Vec<(String, String, bool)>> {
-        let reply = self.lock()?;
-        let calls = reply.builtin_calls().iter();
-        Ok(calls
-            .map(|call| (call.recipient.clone(), call.text.clone(), call.is_complete))
-            .collect())
+    fn _builtin_calls<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(pythonize(py, self.lock()?.builtin_calls())?)
     }
 
-    /// Tokens of the prompt, cached tokens, sampled tokens, tokens of thoughts.
     #[getter]
-    fn _usage(&self) -> PyResult<[usize; 4]> {
-        let usage = self.lock()?.usage();
-        let Usage { prompt_tokens, cached_tokens, completion_tokens, reasoning_tokens, .. } = usage;
-        Ok([prompt_tokens, cached_tokens, completion_tokens, reasoning_tokens])
+    fn _usage<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(pythonize(py, &self.lock()?.usage())?)
     }
 }
 

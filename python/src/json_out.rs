@@ -3,23 +3,12 @@
 use std::sync::OnceLock;
 
 use pyo3::IntoPyObjectExt;
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt, PyList, PyString};
-use serde::Serialize;
 
-use openai_harmony::machinery::{At, Tape, Value};
+use openai_harmony::machinery::{At, Value};
 
 type Object<'py> = Bound<'py, PyAny>;
-
-/// What serde writes of a value.
-pub(super) fn serialized<'py>(py: Python<'py>, of: &impl Serialize) -> PyResult<Object<'py>> {
-    let tree = serde_json::to_value(of).map_err(|error| PyTypeError::new_err(error.to_string()))?;
-    // Without the depth limit of reading: messages wrap a schema in more levels than the body did.
-    let mut tape = Tape::default();
-    let root = tape.tree(&tree, usize::MAX);
-    value(py, tape.at(root))
-}
 
 /// A value of a tape.
 pub(super) fn value<'py>(py: Python<'py>, at: At<'_>) -> PyResult<Object<'py>> {

@@ -5,6 +5,7 @@ use std::sync::Mutex;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
+use pythonize::pythonize;
 
 use super::arguments::{Argument, LEFT_OUT};
 use super::encoding::MANY_TOKENS;
@@ -12,7 +13,7 @@ use super::errors::raised;
 use super::gil::released_if;
 use super::types::Types;
 use super::write::Strings;
-use super::{arguments, events, json_out, tokens, write};
+use super::{arguments, events, tokens, write};
 use openai_harmony::{Event, HarmonyEncodingName, StreamableParser, load_harmony_encoding};
 
 #[doc = text!(StreamableParser)]
@@ -207,7 +208,7 @@ impl PyStreamableParser {
     #[doc = text!(StreamableParser.state_data)]
     #[getter]
     fn state_data<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        json_out::serialized(slf.py(), &reading(slf)?.inner.state_data())
+        Ok(pythonize(slf.py(), &reading(slf)?.inner.state_data())?)
     }
 
     #[doc = text!(StreamableParser.current_role)]

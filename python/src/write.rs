@@ -5,8 +5,8 @@ use std::borrow::Borrow;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
+use pythonize::pythonize;
 
-use super::json_out;
 use super::types::{Models, Types};
 use openai_harmony::chat::{
     Author, Content, Message, Role, TextContent, ToolDescription, ToolNamespaceConfig,
@@ -29,7 +29,7 @@ pub(super) fn whole_messages(
 /// A message by way of its JSON form.
 fn structured<'py>(py: Python<'py>, message: &Message) -> PyResult<Bound<'py, PyAny>> {
     let class = Models::get(py)?.message.class.bind(py);
-    class.call_method1("from_dict", (json_out::serialized(py, message)?,))
+    class.call_method1("from_dict", (pythonize(py, message)?,))
 }
 
 /// New objects for messages that the parser made.
@@ -167,7 +167,7 @@ pub(super) fn namespace<'py>(
 
 fn tool<'py>(py: Python<'py>, tool: &ToolDescription) -> PyResult<Bound<'py, PyAny>> {
     let parameters = match &tool.parameters {
-        Some(parameters) => json_out::serialized(py, parameters)?,
+        Some(parameters) => pythonize(py, parameters)?,
         None => py.None().into_bound(py),
     };
     Models::get(py)?.tool.make(

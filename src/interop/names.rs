@@ -65,7 +65,6 @@ pub struct Tool {
     /// Whether the body wants its schema enforced on its arguments: `strict`.
     pub strict: bool,
     /// The constraint on a custom tool's input, if the body has one.
-    #[serde(skip)]
     pub input: Option<InputGrammar>,
 }
 

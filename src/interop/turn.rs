@@ -275,7 +275,7 @@ impl ToolChoice {
 }
 
 /// How to sample: the body's values, else those recommended for gpt-oss. Values for which engines have their own
-/// defaults are `None` unless the body sets them.
+/// defaults are `None` unless the body sets them, and then not in the JSON.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Sampling {
@@ -287,24 +287,31 @@ pub struct Sampling {
     pub top_k: u64,
     /// 0.0, which is off, unless the body says otherwise.
     pub min_p: f64,
-    /// The most tokens to sample, thoughts included.
-    pub max_tokens: Option<u64>,
     /// How many answers to sample: `n`.
     pub n: u64,
-    /// Makes sampling repeatable.
-    pub seed: Option<i64>,
     /// As in the body.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub presence_penalty: Option<f64>,
     /// As in the body.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub frequency_penalty: Option<f64>,
     /// The body's `repetition_penalty`, Ollama's `repeat_penalty`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub repetition_penalty: Option<f64>,
-    /// Token ids and the values added to their logits.
-    pub logit_bias: Vec<(u32, f64)>,
+    /// The most tokens to sample, thoughts included.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_tokens: Option<u64>,
+    /// Makes sampling repeatable.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<i64>,
     /// How many of the most likely tokens the answer lists at each position, besides the log-probability of the sampled
     /// one; `None` if the body does not ask for log-probabilities. The engine has to give them
     /// ([`Reply::feed`](super::Reply::feed)).
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub logprobs: Option<usize>,
+    /// Token ids and the values added to their logits.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub logit_bias: Vec<(u32, f64)>,
 }
 
 impl Default for Sampling {

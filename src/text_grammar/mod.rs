@@ -13,6 +13,8 @@ mod simplify;
 
 use std::sync::Arc;
 
+use serde::{Serialize, Serializer};
+
 pub(crate) use self::expr::{Expr, has, is_wide, letters};
 pub(crate) use self::regex::{between_anchors, parse, without_anchors};
 pub(crate) use self::simplify::TextRules;
@@ -56,11 +58,13 @@ choices! {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InputGrammar(Arc<Definition>);
 
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, Serialize)]
 struct Definition {
     syntax: GrammarSyntax,
+    #[serde(rename = "definition")]
     text: String,
     /// What it says, or why no engine's grammar can enforce it.
+    #[serde(skip)]
     read: std::result::Result<Read, String>,
 }
 
@@ -69,6 +73,12 @@ struct Definition {
 struct Read {
     rules: Vec<Expr>,
     start: usize,
+}
+
+impl Serialize for InputGrammar {
+    fn serialize<S: Serializer>(&self, to: S) -> std::result::Result<S::Ok, S::Error> {
+        self.0.serialize(to)
+    }
 }
 
 impl InputGrammar {

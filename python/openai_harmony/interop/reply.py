@@ -135,12 +135,12 @@ class Reply(InNotebooks, _lowlevel.Reply):
     @property
     def builtin_calls(self) -> list[BuiltinCall]:
         """The calls of built-in tools, in their order, for the server to run."""
-        return [BuiltinCall(*fields) for fields in self._builtin_calls]
+        return [BuiltinCall(**fields) for fields in self._builtin_calls]
 
     @property
     def usage(self) -> Usage:
         """How many tokens the turn has taken so far."""
-        return Usage(*self._usage)
+        return Usage(**self._usage)
 
 
 __all__ = ["Chunk", "FinishReason"]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from itertools import starmap
 from typing import (
     TYPE_CHECKING,
+    Any,
     Literal,
     NamedTuple,
     NoReturn,
@@ -58,8 +58,9 @@ class Tool(NamedTuple):
     """What the input of a custom tool has to be, if the body says it."""
 
 
-def _tool(fields: _lowlevel._ToolFields) -> Tool:
-    return Tool(*fields[:8], None if fields[8] is None else InputGrammar(*fields[8]))
+def _tool(fields: dict[str, Any]) -> Tool:
+    grammar = fields.pop("input")
+    return Tool(**fields, input=grammar and InputGrammar(**grammar))
 
 
 class _Unchanging(Immutable):
@@ -75,7 +76,7 @@ class ToolNames(_Unchanging, Sequence[Tool]):
 
     def __init__(self, turn: _lowlevel.Turn) -> None:
         self._turn = turn
-        self._tools = [_tool(fields) for fields in turn._tools]
+        self._tools = [_tool(fields) for fields in turn._part("tools")]
 
     @overload
     def __getitem__(self, index: int) -> Tool: ...
@@ -167,7 +168,9 @@ class Turn(NamesTheWay, InNotebooks, _Unchanging, _lowlevel.Turn):
     @property
     def config(self) -> RenderConversationConfig:
         """How the conversation is rendered. A new copy, as of :attr:`conversation`."""
-        return RenderConversationConfig(**self._config)
+        fields = self._part("config")
+        del fields["conversation_has_function_tools"]
+        return RenderConversationConfig(**fields)
 
     @property
     def tools(self) -> ToolNames:
@@ -183,20 +186,14 @@ class Turn(NamesTheWay, InNotebooks, _Unchanging, _lowlevel.Turn):
     @property
     def response_format(self) -> ResponseFormat | None:
         """The schema that the answer is to follow; it is in the developer message, too."""
-        fields = self._response_format
-        if fields is None:
-            return None
-        name, description, schema = fields
-        return ResponseFormat(name=name, description=description, schema=json.loads(schema))
+        fields = self._part("response_format")
+        return None if fields is None else ResponseFormat(**{"description": None, **fields})
 
     @property
     def prefill(self) -> Prefill | None:
         """The beginning of the assistant's message that the model continues."""
-        fields = self._prefill
-        if fields is None:
-            return None
-        channel, recipient, content_type, text = fields
-        return Prefill(channel=channel, recipient=recipient, content_type=content_type, text=text)
+        fields = self._part("prefill")
+        return None if fields is None else Prefill(**fields)
 
     @takes(GrammarOptions)
     def grammar(self, **options: Unpack[GrammarOptions]) -> TurnGrammar:
@@ -222,7 +219,7 @@ class Turn(NamesTheWay, InNotebooks, _Unchanging, _lowlevel.Turn):
     @property
     def unused(self) -> list[Unused]:
         """What the body has and nothing used."""
-        return [Unused(*fields) for fields in self._unused]
+        return [Unused(**fields) for fields in self._part("unused")]
 
     @property
     def unmet(self) -> list[Unused]:
@@ -231,7 +228,7 @@ class Turn(NamesTheWay, InNotebooks, _Unchanging, _lowlevel.Turn):
         The body's tools if none of them can be used, or the tools of which it demands a call. A
         server refuses such a body.
         """
-        return [Unused(*fields) for fields in self._unmet]
+        return [Unused(**fields) for fields in self._part("unmet")]
 
     def render_with_spans(self, encoding: HarmonyEncoding) -> Rendered:
         """The tokens of :meth:`prompt`, with the span of each message and its place in the body.
