@@ -195,7 +195,7 @@ void harmony_tokens_free(struct HarmonyTokens *tokens);
 
 /*
  Makes room for this many more bytes, so that a caller can write an input: for WebAssembly, where memory is the
- library's.
+ library's. Without enough memory the capacity stays.
  */
 void harmony_buffer_reserve(struct HarmonyBuffer *buffer,
                             size_t more);

@@ -3,10 +3,8 @@
 use openai_harmony::interop::{EngineForm, EngineReader};
 use serde_json::json;
 
-use super::error::{Failure, HarmonyError, guarded};
-use super::memory::{
-    HarmonyBuffer, HarmonyTokens, append_tokens, borrowed, free, give, handle_mut,
-};
+use super::error::{HarmonyError, choice, guarded};
+use super::memory::{HarmonyBuffer, HarmonyTokens, borrowed, extend, free, give, handle_mut};
 use super::text::write_json;
 
 /// Reads the stream of an engine.
@@ -29,12 +27,12 @@ pub unsafe extern "C" fn harmony_engine_new(
     engine: *mut *mut HarmonyEngine,
 ) -> *mut HarmonyError {
     guarded(|| unsafe {
-        let form = match form {
-            HARMONY_COMPLETIONS => EngineForm::Completions,
-            HARMONY_SGLANG => EngineForm::Sglang,
-            HARMONY_LLAMA_CPP => EngineForm::LlamaCpp,
-            other => return Err(Failure::argument(format!("form: expected 0 to 2, got {other}"))),
-        };
+        let forms = [
+            (HARMONY_COMPLETIONS, EngineForm::Completions),
+            (HARMONY_SGLANG, EngineForm::Sglang),
+            (HARMONY_LLAMA_CPP, EngineForm::LlamaCpp),
+        ];
+        let form = choice(form, "form", &forms)?;
         let stops = borrowed(stop_tokens, stop_tokens_len)?;
         give(engine, HarmonyEngine(EngineReader::new(form, max_tokens, stops)))
     })
@@ -53,7 +51,7 @@ pub unsafe extern "C" fn harmony_engine_feed(
     guarded(|| unsafe {
         let HarmonyEngine(reader) = handle_mut(engine)?;
         let output = if len == 0 { reader.finish() } else { reader.feed(borrowed(bytes, len)?) };
-        append_tokens(to, &output.tokens)?;
+        extend(to, &output.tokens)?;
         if let Some(fault) = output.fault {
             return write_json(end, &json!({"status": fault.status, "message": fault.what}));
         }

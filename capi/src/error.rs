@@ -9,7 +9,8 @@ use openai_harmony::interop::Dialect;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::memory::{HarmonyBuffer, append, free, handle};
+use super::memory::{HarmonyBuffer, free, handle};
+use super::text::write_json;
 
 /// What went wrong: an object of JSON, see [`harmony_error_json`].
 pub struct HarmonyError(Failure);
@@ -19,7 +20,7 @@ pub struct HarmonyError(Failure);
 #[serde(transparent)]
 pub(crate) struct Failure(Box<Details>);
 
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct Details {
     kind: String,
     message: String,
@@ -33,8 +34,7 @@ struct Details {
 impl Failure {
     fn new(kind: &str, message: impl Into<String>) -> Self {
         let (kind, message) = (kind.to_owned(), message.into());
-        let (path, token_index, message_index, status, body) = (None, None, None, None, None);
-        Self(Box::new(Details { kind, message, path, token_index, message_index, status, body }))
+        Self(Box::new(Details { kind, message, ..Details::default() }))
     }
 
     /// A wrong argument of the caller's.
@@ -53,11 +53,13 @@ impl Failure {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        let mut failure = Self::new(error.kind().name(), error.to_string());
-        failure.0.path = error.kind().path().map(ToString::to_string);
-        (failure.0.token_index, failure.0.message_index) =
-            (error.token_index(), error.message_index());
-        failure
+        let kind = error.kind();
+        Self(Box::new(Details {
+            path: kind.path().map(ToString::to_string),
+            token_index: error.token_index(),
+            message_index: error.message_index(),
+            ..*Self::new(kind.name(), error.to_string()).0
+        }))
     }
 }
 
@@ -65,6 +67,13 @@ impl From<serde_json::Error> for Failure {
     fn from(error: serde_json::Error) -> Self {
         Self::new("invalid_json", error.to_string())
     }
+}
+
+/// What a number means.
+pub(crate) fn choice<T: Copy>(number: u32, name: &str, choices: &[(u32, T)]) -> Result<T, Failure> {
+    let found = choices.iter().find(|(one, _)| *one == number).map(|(_, choice)| *choice);
+    let most = choices.len() - 1;
+    found.ok_or_else(|| Failure::argument(format!("{name}: expected 0 to {most}, got {number}")))
 }
 
 /// Runs a function; its error, or its panic, becomes the caller's error.
@@ -89,10 +98,7 @@ pub unsafe extern "C" fn harmony_error_json(
     error: *const HarmonyError,
     to: *mut HarmonyBuffer,
 ) -> *mut HarmonyError {
-    guarded(|| unsafe {
-        let HarmonyError(failure) = handle(error)?;
-        append(to, |bytes| Ok(serde_json::to_writer(bytes, failure)?))
-    })
+    guarded(|| unsafe { write_json(to, &handle(error)?.0) })
 }
 
 /// Frees an error.

@@ -1,6 +1,6 @@
 //! Memory that crosses the border: borrowed inputs, and buffers that the caller owns and uses again.
 
-use std::{ptr, slice, str};
+use std::{mem, ptr, slice, str};
 
 use super::error::Failure;
 
@@ -27,89 +27,97 @@ pub struct HarmonyTokens {
     pub capacity: usize,
 }
 
+/// Memory of the caller's: a vector, taken apart.
+pub(crate) trait Output {
+    type Item: Clone;
+    /// Data, length and capacity.
+    fn parts(&mut self) -> (&mut *mut Self::Item, &mut usize, &mut usize);
+}
+
+macro_rules! output {
+    ($name:ident, $item:ty) => {
+        impl Output for $name {
+            type Item = $item;
+            fn parts(&mut self) -> (&mut *mut $item, &mut usize, &mut usize) {
+                (&mut self.data, &mut self.len, &mut self.capacity)
+            }
+        }
+    };
+}
+
+output!(HarmonyBuffer, u8);
+output!(HarmonyTokens, u32);
+
 /// Frees the memory of a buffer and sets its members to 0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn harmony_buffer_free(buffer: *mut HarmonyBuffer) {
-    // SAFETY: NULL, or a buffer whose members come from this library or are 0.
-    if let Some(buffer) = unsafe { buffer.as_mut() } {
-        drop(unsafe { taken(&mut buffer.data, &mut buffer.len, &mut buffer.capacity) });
-    }
+    drop(unsafe { taken(buffer) });
 }
 
 /// Frees the memory of token ids and sets the members to 0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn harmony_tokens_free(tokens: *mut HarmonyTokens) {
-    // SAFETY: as for a buffer.
-    if let Some(tokens) = unsafe { tokens.as_mut() } {
-        drop(unsafe { taken(&mut tokens.data, &mut tokens.len, &mut tokens.capacity) });
-    }
+    drop(unsafe { taken(tokens) });
 }
 
 /// Makes room for this many more bytes, so that a caller can write an input: for WebAssembly, where memory is the
-/// library's.
+/// library's. Without enough memory the capacity stays.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn harmony_buffer_reserve(buffer: *mut HarmonyBuffer, more: usize) {
-    // SAFETY: as for `harmony_buffer_free`.
     let room = |bytes: &mut Vec<u8>| {
-        bytes.reserve(more);
+        // The capacity says whether there is room.
+        let _ = bytes.try_reserve(more);
         Ok(())
     };
     let _ = unsafe { append(buffer, room) };
 }
 
-/// The vector that the members describe; they become 0.
-unsafe fn taken<T>(data: &mut *mut T, len: &mut usize, capacity: &mut usize) -> Vec<T> {
+/// The vector of an output, the members of which become 0; `None` for NULL.
+unsafe fn taken<O: Output>(output: *mut O) -> Option<Vec<O::Item>> {
+    // SAFETY: NULL, or the caller's output, which nothing else uses during the call.
+    let (data, len, capacity) = unsafe { output.as_mut() }?.parts();
+    let (len, capacity) = (mem::take(len), mem::take(capacity));
+    let data = mem::replace(data, ptr::null_mut());
     if data.is_null() {
-        (*len, *capacity) = (0, 0);
-        return Vec::new();
+        return Some(Vec::new());
     }
-    // SAFETY: the members are those of a vector that `put` took apart; a caller may only lower `len`.
-    let whole = unsafe { Vec::from_raw_parts(*data, (*len).min(*capacity), *capacity) };
-    (*data, *len, *capacity) = (ptr::null_mut(), 0, 0);
-    whole
+    // SAFETY: the members are those of a vector that `append` took apart; a caller may only lower `len`.
+    Some(unsafe { Vec::from_raw_parts(data, len.min(capacity), capacity) })
 }
 
-fn put<T>(mut whole: Vec<T>, data: &mut *mut T, len: &mut usize, capacity: &mut usize) {
-    (*len, *capacity) = (whole.len(), whole.capacity());
-    *data = if whole.capacity() == 0 { ptr::null_mut() } else { whole.as_mut_ptr() };
-    std::mem::forget(whole);
-}
-
-/// Lets a function append to a buffer. What it appended before an error stays.
-pub(crate) unsafe fn append<R>(
-    buffer: *mut HarmonyBuffer,
-    write: impl FnOnce(&mut Vec<u8>) -> Result<R, Failure>,
-) -> Result<R, Failure> {
-    // SAFETY: NULL, or the caller's buffer, which nothing else uses during the call.
-    let buffer =
-        unsafe { buffer.as_mut() }.ok_or_else(|| Failure::argument("the buffer is NULL"))?;
-    let HarmonyBuffer { data, len, capacity } = buffer;
-    let mut bytes = unsafe { taken(data, len, capacity) };
-    let written = write(&mut bytes);
-    put(bytes, data, len, capacity);
+/// Lets a function append to an output. What it appended before an error stays.
+pub(crate) unsafe fn append<O: Output>(
+    output: *mut O,
+    write: impl FnOnce(&mut Vec<O::Item>) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let mut all = there(unsafe { taken(output) }, "an output")?;
+    let written = write(&mut all);
+    // SAFETY: it is not NULL, since it was taken.
+    let (data, len, capacity) = unsafe { &mut *output }.parts();
+    (*len, *capacity) = (all.len(), all.capacity());
+    if *capacity != 0 {
+        *data = mem::ManuallyDrop::new(all).as_mut_ptr();
+    }
     written
 }
 
-/// Appends token ids.
-pub(crate) unsafe fn append_tokens(
-    tokens: *mut HarmonyTokens,
-    more: &[u32],
-) -> Result<(), Failure> {
-    // SAFETY: as for a buffer.
-    let tokens =
-        unsafe { tokens.as_mut() }.ok_or_else(|| Failure::argument("the tokens are NULL"))?;
-    let HarmonyTokens { data, len, capacity } = tokens;
-    let mut all = unsafe { taken(data, len, capacity) };
-    all.extend_from_slice(more);
-    put(all, data, len, capacity);
-    Ok(())
+/// Appends items.
+pub(crate) unsafe fn extend<O: Output>(output: *mut O, more: &[O::Item]) -> Result<(), Failure> {
+    let all = |all: &mut Vec<O::Item>| {
+        all.extend_from_slice(more);
+        Ok(())
+    };
+    unsafe { append(output, all) }
 }
 
 /// An input of the caller's.
 pub(crate) unsafe fn borrowed<'a, T>(data: *const T, len: usize) -> Result<&'a [T], Failure> {
-    if data.is_null() || len == 0 {
-        let is_empty = len == 0;
-        return if is_empty { Ok(&[]) } else { Err(Failure::argument("an input is NULL")) };
+    if len == 0 {
+        return Ok(&[]);
+    }
+    there((!data.is_null()).then_some(()), "an input")?;
+    if !data.is_aligned() || len > isize::MAX as usize / size_of::<T>() {
+        return Err(Failure::argument(format!("no input is at {data:p} with the length {len}")));
     }
     // SAFETY: the caller's pointer is valid for its length.
     Ok(unsafe { slice::from_raw_parts(data, len) })
@@ -125,21 +133,24 @@ pub(crate) unsafe fn text<'a>(data: *const u8, len: usize) -> Result<&'a str, Fa
 /// A handle of the caller's.
 pub(crate) unsafe fn handle<'a, T>(handle: *const T) -> Result<&'a T, Failure> {
     // SAFETY: NULL, or a handle from this library that is not freed.
-    unsafe { handle.as_ref() }.ok_or_else(|| Failure::argument("the handle is NULL"))
+    there(unsafe { handle.as_ref() }, "the handle")
 }
 
 /// The same, to change it.
 pub(crate) unsafe fn handle_mut<'a, T>(handle: *mut T) -> Result<&'a mut T, Failure> {
     // SAFETY: as for `handle`; one thread at a time uses it.
-    unsafe { handle.as_mut() }.ok_or_else(|| Failure::argument("the handle is NULL"))
+    there(unsafe { handle.as_mut() }, "the handle")
 }
 
 /// Gives the caller a new handle.
 pub(crate) unsafe fn give<T>(to: *mut *mut T, value: T) -> Result<(), Failure> {
     // SAFETY: NULL, or a place for a handle.
-    let to = unsafe { to.as_mut() }.ok_or_else(|| Failure::argument("the place is NULL"))?;
-    *to = Box::into_raw(Box::new(value));
+    *there(unsafe { to.as_mut() }, "the place of a handle")? = Box::into_raw(Box::new(value));
     Ok(())
+}
+
+fn there<T>(found: Option<T>, what: &str) -> Result<T, Failure> {
+    found.ok_or_else(|| Failure::argument(format!("{what} is NULL")))
 }
 
 /// Frees a handle.

@@ -4,7 +4,7 @@ use openai_harmony::StreamableParser;
 use serde_json::json;
 
 use super::error::{HarmonyError, guarded};
-use super::memory::{HarmonyBuffer, append, borrowed, free, give, handle, handle_mut};
+use super::memory::{HarmonyBuffer, borrowed, extend, free, give, handle, handle_mut};
 use super::text::{encoding, parser_of, write_json};
 
 /// A parser that is fed token by token.
@@ -28,11 +28,7 @@ pub unsafe extern "C" fn harmony_parser_feed(
     len: usize,
     to: *mut HarmonyBuffer,
 ) -> *mut HarmonyError {
-    guarded(|| unsafe {
-        let HarmonyParser(parser) = handle_mut(parser)?;
-        let events = parser.feed(borrowed(tokens, len)?)?;
-        write_json(to, &events)
-    })
+    guarded(|| unsafe { write_json(to, &handle_mut(parser)?.0.feed(borrowed(tokens, len)?)?) })
 }
 
 /// Takes the end of the tokens, and appends a list of the last events.
@@ -41,10 +37,7 @@ pub unsafe extern "C" fn harmony_parser_finish(
     parser: *mut HarmonyParser,
     to: *mut HarmonyBuffer,
 ) -> *mut HarmonyError {
-    guarded(|| unsafe {
-        let events = handle_mut(parser)?.0.finish()?;
-        write_json(to, &events)
-    })
+    guarded(|| unsafe { write_json(to, &handle_mut(parser)?.0.finish()?) })
 }
 
 /// Appends where the parser is, as JSON: `messages`, `repairs`, `state` (`"ExpectStart"`, `"Header"`, `"Content"`), and of
@@ -79,10 +72,7 @@ pub unsafe extern "C" fn harmony_parser_save(
 ) -> *mut HarmonyError {
     guarded(|| unsafe {
         let saved = handle(parser)?.0.to_bytes()?;
-        append(to, |bytes| {
-            bytes.extend(saved);
-            Ok(())
-        })
+        extend(to, &saved)
     })
 }
 

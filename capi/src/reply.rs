@@ -3,8 +3,10 @@
 use openai_harmony::interop::{FinishReason, Reply, ReplyOptions};
 use serde_json::json;
 
-use super::error::{Failure, HarmonyError, guarded};
-use super::memory::{HarmonyBuffer, append, borrowed, free, give, handle, handle_mut, text};
+use super::error::{HarmonyError, choice, guarded};
+use super::memory::{
+    HarmonyBuffer, append, borrowed, extend, free, give, handle, handle_mut, text,
+};
 use super::text::{encoding, read_options, write_json};
 use super::turn::HarmonyTurn;
 
@@ -45,14 +47,12 @@ pub unsafe extern "C" fn harmony_reply_finish(
 ) -> *mut HarmonyError {
     guarded(|| unsafe {
         let HarmonyReply(reply) = handle_mut(reply)?;
-        let reason = match reason {
-            HARMONY_STOP => FinishReason::Stop,
-            HARMONY_LENGTH => FinishReason::Length,
-            HARMONY_ABORT => FinishReason::Abort,
-            other => {
-                return Err(Failure::argument(format!("reason: expected 0 to 2, got {other}")));
-            }
-        };
+        let reasons = [
+            (HARMONY_STOP, FinishReason::Stop),
+            (HARMONY_LENGTH, FinishReason::Length),
+            (HARMONY_ABORT, FinishReason::Abort),
+        ];
+        let reason = choice(reason, "reason", &reasons)?;
         let stop = Some(text(stop_string, stop_string_len)?).filter(|stop| !stop.is_empty());
         append(to, |bytes| Ok(reply.finish_into(reason, stop, bytes)?))
     })
@@ -114,13 +114,7 @@ pub unsafe extern "C" fn harmony_reply_save(
     reply: *const HarmonyReply,
     to: *mut HarmonyBuffer,
 ) -> *mut HarmonyError {
-    guarded(|| unsafe {
-        let HarmonyReply(reply) = handle(reply)?;
-        append(to, |bytes| {
-            bytes.extend(reply.to_bytes());
-            Ok(())
-        })
-    })
+    guarded(|| unsafe { extend(to, &handle(reply)?.0.to_bytes()) })
 }
 
 /// Continues an answer that was saved, for the same request. `options` as for [`crate::harmony_turn_reply`].

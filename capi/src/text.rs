@@ -1,27 +1,22 @@
 //! Text and token ids, conversations and messages.
 
-use std::ffi::{CStr, c_char};
+use std::ffi::c_char;
 
 use openai_harmony::chat::{Conversation, Role};
 use openai_harmony::{
     HarmonyEncoding, HarmonyEncodingName, MessageSpan, ParserOptions, Prefill, RenderConfig,
-    RenderEnd, StreamableParser, load_harmony_encoding,
+    RenderConversationConfig, RenderEnd, StreamableParser, load_harmony_encoding,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::error::{Failure, HarmonyError, guarded};
-use super::memory::{HarmonyBuffer, HarmonyTokens, append, append_tokens, borrowed, text};
+use super::error::{Failure, HarmonyError, choice, guarded};
+use super::memory::{HarmonyBuffer, HarmonyTokens, append, borrowed, extend, text};
 
 /// The version, `"0.0.8+dropin.1"`.
 #[unsafe(no_mangle)]
 pub extern "C" fn harmony_version() -> *const c_char {
-    const VERSION: &CStr =
-        match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {
-            Ok(version) => version,
-            Err(_) => c"",
-        };
-    VERSION.as_ptr()
+    concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()
 }
 
 /// Text is only text: names of special tokens in it are encoded as their letters.
@@ -39,14 +34,13 @@ pub unsafe extern "C" fn harmony_encode(
 ) -> *mut HarmonyError {
     guarded(|| unsafe {
         let (text, tokenizer) = (text(data, len)?, encoding()?.tokenizer());
-        let tokens = match special {
-            HARMONY_ORDINARY => tokenizer.encode_ordinary(text),
-            HARMONY_SPECIAL => tokenizer.encode_with_special_tokens(text),
-            other => {
-                return Err(Failure::argument(format!("special: expected 0 or 1, got {other}")));
-            }
+        let names = [(HARMONY_ORDINARY, false), (HARMONY_SPECIAL, true)];
+        let tokens = if choice(special, "special", &names)? {
+            tokenizer.encode_with_special_tokens(text)
+        } else {
+            tokenizer.encode_ordinary(text)
         };
-        append_tokens(to, &tokens)
+        extend(to, &tokens)
     })
 }
 
@@ -58,18 +52,14 @@ pub unsafe extern "C" fn harmony_decode(
     to: *mut HarmonyBuffer,
 ) -> *mut HarmonyError {
     guarded(|| unsafe {
-        let tokens = borrowed(tokens, len)?;
-        append(to, |bytes| {
-            bytes.extend(encoding()?.tokenizer().decode_bytes(tokens)?);
-            Ok(())
-        })
+        extend(to, &encoding()?.tokenizer().decode_bytes(borrowed(tokens, len)?)?)
     })
 }
 
 /// Appends the token ids at which sampling stops, `<|return|>` and `<|call|>`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn harmony_stop_tokens(to: *mut HarmonyTokens) -> *mut HarmonyError {
-    guarded(|| unsafe { append_tokens(to, &encoding()?.stop_token_ids()) })
+    guarded(|| unsafe { extend(to, &encoding()?.stop_token_ids()) })
 }
 
 /// Appends the names and ids of the special tokens, an object of JSON.
@@ -86,25 +76,19 @@ pub unsafe extern "C" fn harmony_special_tokens(to: *mut HarmonyBuffer) -> *mut 
 }
 
 /// How a conversation is rendered, and where it ends.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct RenderingOptions {
     config: Option<RenderConfig>,
     ending: Ending,
-    role: Role,
+    role: Option<Role>,
     prefill: Prefill,
 }
 
-impl Default for RenderingOptions {
-    fn default() -> Self {
-        let (config, ending, prefill) = (None, Ending::Completion, Prefill::default());
-        Self { config, ending, role: Role::Assistant, prefill }
-    }
-}
-
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Ending {
+    #[default]
     Completion,
     Training,
     None,
@@ -130,16 +114,15 @@ pub unsafe extern "C" fn harmony_render(
         let conversation: Conversation =
             serde_json::from_slice(borrowed(conversation, conversation_len)?)?;
         let options: RenderingOptions = read_options(options, options_len)?;
-        let config = options
-            .config
-            .unwrap_or_else(|| openai_harmony::RenderConversationConfig::default().into());
+        let config = options.config.unwrap_or_else(|| RenderConversationConfig::default().into());
+        let role = options.role.unwrap_or(Role::Assistant);
         let end = match options.ending {
-            Ending::Completion => RenderEnd::Prefill(options.role, &options.prefill),
+            Ending::Completion => RenderEnd::Prefill(role, &options.prefill),
             Ending::Training => RenderEnd::Training,
             Ending::None => RenderEnd::None,
         };
         let rendered = encoding()?.render_with_spans(&conversation.messages, end, &config)?;
-        append_tokens(to, &rendered.tokens)?;
+        extend(to, &rendered.tokens)?;
         append_spans(spans, &rendered.spans)
     })
 }

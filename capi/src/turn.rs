@@ -3,10 +3,8 @@
 use openai_harmony::grammar::{GrammarForm, GrammarOptions, TurnGrammar};
 use openai_harmony::interop::{Dialect, ReadOptions, ReplyOptions, Turn, parse_body};
 
-use super::error::{Failure, HarmonyError, guarded};
-use super::memory::{
-    HarmonyBuffer, HarmonyTokens, append, append_tokens, free, give, handle, text,
-};
+use super::error::{Failure, HarmonyError, choice, guarded};
+use super::memory::{HarmonyBuffer, HarmonyTokens, extend, free, give, handle, text};
 use super::reply::HarmonyReply;
 use super::text::{append_spans, encoding, read_options, write_json};
 
@@ -54,7 +52,7 @@ pub unsafe extern "C" fn harmony_turn_prompt(
         let HarmonyTurn(turn) = handle(turn)?;
         let rendered = turn.render_with_spans(&encoding()?);
         let rendered = rendered.map_err(|error| Failure::of_request(error, turn.dialect))?;
-        append_tokens(to, &rendered.tokens)?;
+        extend(to, &rendered.tokens)?;
         append_spans(spans, &rendered.spans)
     })
 }
@@ -85,18 +83,14 @@ pub unsafe extern "C" fn harmony_turn_grammar(
 ) -> *mut HarmonyError {
     guarded(|| unsafe {
         let HarmonyTurn(turn) = handle(turn)?;
-        let form = match form {
-            HARMONY_LARK => GrammarForm::Lark,
-            HARMONY_XGRAMMAR => GrammarForm::Xgrammar { stop_token_ids: &turn.stop_token_ids },
-            HARMONY_GBNF => GrammarForm::Gbnf,
-            other => return Err(Failure::argument(format!("form: expected 0 to 2, got {other}"))),
-        };
-        let grammar = TurnGrammar::of_turn(turn, GrammarOptions::new())?;
-        let written = grammar.write(form)?;
-        append(to, |bytes| {
-            bytes.extend(written.text.as_bytes());
-            Ok(())
-        })
+        let forms = [
+            (HARMONY_LARK, GrammarForm::Lark),
+            (HARMONY_XGRAMMAR, GrammarForm::Xgrammar { stop_token_ids: &turn.stop_token_ids }),
+            (HARMONY_GBNF, GrammarForm::Gbnf),
+        ];
+        let form = choice(form, "form", &forms)?;
+        let written = TurnGrammar::of_turn(turn, GrammarOptions::new())?.write(form)?;
+        extend(to, written.text.as_bytes())
     })
 }
 
@@ -142,8 +136,11 @@ pub unsafe extern "C" fn harmony_error_body(
 }
 
 fn dialect_of(number: u32) -> Result<Dialect, Failure> {
-    const DIALECTS: [Dialect; 4] =
-        [Dialect::ChatCompletions, Dialect::Responses, Dialect::Anthropic, Dialect::Ollama];
-    let found = usize::try_from(number).ok().and_then(|number| DIALECTS.get(number)).copied();
-    found.ok_or_else(|| Failure::argument(format!("dialect: expected 0 to 3, got {number}")))
+    let dialects = [
+        (HARMONY_CHAT_COMPLETIONS, Dialect::ChatCompletions),
+        (HARMONY_RESPONSES, Dialect::Responses),
+        (HARMONY_ANTHROPIC, Dialect::Anthropic),
+        (HARMONY_OLLAMA, Dialect::Ollama),
+    ];
+    choice(number, "dialect", &dialects)
 }

@@ -1,13 +1,15 @@
-"""The C face gives what Python gives: `make capi` builds it and the program `drive`, and runs this."""
+"""The C face gives what Python gives: `make capi` builds it, and runs this and the program `every.c`."""
 
 from __future__ import annotations
 
 import json
 import os
 import shutil
-import struct
 import subprocess
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from ctypes import CDLL, Structure, byref, c_size_t, c_uint32, c_void_p, string_at
 from pathlib import Path
 from typing import Any
 
@@ -17,66 +19,84 @@ from openai_harmony import Conversation, load_harmony_encoding
 from openai_harmony.interop import anthropic, chat_completions, ollama, responses
 
 ROOT = Path(__file__).resolve().parents[2]
-DRIVE = os.environ["HARMONY_DRIVE"]
+BUILT = ROOT / "target/debug"
+C = CDLL(str(BUILT / "libharmony.so"))
 ENCODING = load_harmony_encoding("HarmonyGptOss")
-ENCODE, PARSE, RENDER, ANSWER, STREAM = range(1, 6)
 DATE = "2026-01-01"
 CALLED = (
     "<|channel|>analysis<|message|>Höhe 🦀<|end|><|start|>assistant<|channel|>commentary to=functions.f "
     '<|constrain|>json<|message|>{"a":1}<|call|>'
 )
-TOOL: dict[str, Any] = {"name": "f", "parameters": {"type": "object"}}
+FUNCTION: dict[str, Any] = {"name": "f", "parameters": {"type": "object"}}
+TOOLS = [{"type": "function", "function": FUNCTION}]
+ASKED = [{"role": "user", "content": "Hi"}]
 BODIES: list[tuple[Any, dict[str, Any]]] = [
-    (
-        chat_completions,
-        {
-            "messages": [{"role": "user", "content": "Hi"}],
-            "tools": [{"type": "function", "function": TOOL}],
-            "stream": True,
-        },
-    ),
-    (responses, {"input": "Hi", "tools": [{"type": "function", **TOOL}], "stream": True}),
+    (chat_completions, {"messages": ASKED, "tools": TOOLS, "stream": True}),
+    (responses, {"input": "Hi", "tools": [{"type": "function", **FUNCTION}], "stream": True}),
     (
         anthropic,
         {
-            "messages": [{"role": "user", "content": "Hi"}],
+            "messages": ASKED,
             "max_tokens": 99,
             "stream": True,
             "tools": [{"name": "f", "input_schema": {"type": "object"}}],
         },
     ),
-    (
-        ollama,
-        {
-            "messages": [{"role": "user", "content": "Hi"}],
-            "tools": [{"type": "function", "function": TOOL}],
-        },
-    ),
+    (ollama, {"messages": ASKED, "tools": TOOLS}),
 ]
 
 
-def packed(tokens: Any) -> bytes:
-    return struct.pack(f"<{len(tokens)}I", *tokens)
+class Output(Structure):
+    """A HarmonyBuffer or HarmonyTokens."""
+
+    _fields_ = (("data", c_void_p), ("len", c_size_t), ("capacity", c_size_t))
+
+    def bytes(self, size: int = 1) -> bytes:
+        copied = string_at(self.data, self.len * size) if self.len else b""
+        C.harmony_buffer_free(byref(self)) if size == 1 else C.harmony_tokens_free(byref(self))
+        return copied
+
+    def tokens(self) -> list[int]:
+        return memoryview(self.bytes(4)).cast("I").tolist()
 
 
-def ask(requests: list[tuple[int, list[bytes]]], *wrapper: str) -> list[bytes | dict[str, Any]]:
-    """What the program answers: bytes, or an error."""
-    text = b"".join(
-        struct.pack("<II", operation, len(parts))
-        + b"".join(struct.pack("<I", len(part)) + part for part in parts)
-        for operation, parts in requests
-    )
-    done = subprocess.run([*wrapper, DRIVE], input=text, capture_output=True)
-    assert done.returncode == 0, done.stderr.decode()
-    answers: list[bytes | dict[str, Any]] = []
-    at = 0
-    while at < len(done.stdout):
-        failed, length = struct.unpack_from("<II", done.stdout, at)
-        part = done.stdout[at + 8 : at + 8 + length]
-        answers.append(json.loads(part) if failed else part)
-        at += 8 + length
-    assert len(answers) == len(requests)
-    return answers
+class FailedError(Exception):
+    """An error of the library, as its JSON."""
+
+
+def call(name: str, *given: Any) -> None:
+    """Calls a function. Texts, JSON and token ids are a pointer and a length."""
+    arguments: list[Any] = []
+    for one in given:
+        if isinstance(one, dict):
+            one = json.dumps(one).encode()
+        if isinstance(one, list):
+            arguments += [(c_uint32 * len(one))(*one), c_size_t(len(one))]
+        elif isinstance(one, bytes):
+            arguments += [one, c_size_t(len(one))]
+        else:
+            arguments.append(byref(one) if isinstance(one, Output) else one)
+    function = C[name]
+    function.restype = c_void_p
+    if error := function(*arguments):
+        said = Output()
+        C.harmony_error_json(c_void_p(error), byref(said))
+        C.harmony_error_free(c_void_p(error))
+        raise FailedError(json.loads(said.bytes()))
+
+
+def asked(name: str, *given: Any) -> bytes:
+    said = Output()
+    call(name, *given, said)
+    return said.bytes()
+
+
+@contextmanager
+def made(kind: str, name: str, *given: Any) -> Iterator[c_void_p]:
+    handle = c_void_p()
+    call(name, *given, byref(handle))
+    yield handle
+    C[f"harmony_{kind}_free"](handle)
 
 
 def read(messages: Any) -> Any:
@@ -91,14 +111,16 @@ def corpus() -> Iterator[tuple[str, list[int], dict[str, Any]]]:
             yield case["name"], tokens, options
 
 
+CASES = list(corpus())
+
+
+def parse_all() -> list[bytes]:
+    return [asked("harmony_parse", tokens, options) for _, tokens, options in CASES]
+
+
 def test_the_corpus() -> None:
-    cases = list(corpus())
-    requests = [
-        (PARSE, [packed(tokens), json.dumps(options).encode()]) for _, tokens, options in cases
-    ]
-    for (name, tokens, options), said in zip(cases, ask(requests)):
+    for (name, tokens, options), said in zip(CASES, parse_all()):
         found = ENCODING.parse_with_repairs(tokens, options["role"], tools=options["tools"])
-        assert isinstance(said, bytes), (name, said)
         parsed = json.loads(said)
         assert read(parsed["messages"]) == found.messages, name
         assert parsed["repairs"] == [
@@ -107,180 +129,174 @@ def test_the_corpus() -> None:
         ], name
 
 
+def test_threads_and_a_child_give_the_same() -> None:
+    with ThreadPoolExecutor(4) as threads:
+        one, *others = [each.result() for each in [threads.submit(parse_all) for _ in range(4)]]
+    assert others == [one] * 3
+    child = os.fork()
+    if child == 0:
+        os._exit(parse_all() != one)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+def test_a_stream_is_the_whole_and_may_move() -> None:
+    for name, tokens, options in CASES:
+        middle = len(tokens) // 2
+        events = []
+        with made("parser", "harmony_parser_new", options) as parser:
+            for token in tokens[:middle]:
+                events += json.loads(asked("harmony_parser_feed", parser, [token]))
+            saved = asked("harmony_parser_save", parser)
+        with made("parser", "harmony_parser_restore", saved) as parser:
+            for token in tokens[middle:]:
+                events += json.loads(asked("harmony_parser_feed", parser, [token]))
+            events += json.loads(asked("harmony_parser_finish", parser))
+            described = json.loads(asked("harmony_parser_describe", parser))
+        found = ENCODING.parse_with_repairs(tokens, options["role"], tools=options["tools"])
+        assert read(described["messages"]) == found.messages, name
+        ends = [event["index"] for event in events if event["type"] == "message_end"]
+        assert ends == [*range(len(found.messages))], name
+
+
 def test_the_golden_renderings() -> None:
     endings = {"conversation": "none", "completion": "completion", "training": "training"}
-    requests, expected = [], []
+    compared = 0
     for folder in sorted((ROOT / "tests/golden").glob("*/tokens.json")):
         given = json.loads(folder.with_name("options.json").read_text("utf-8")).get("render", {})
         # A single message, and options that only Python names as it does, are not asked for.
         named = {"renderer", "next_role", "auto_drop_analysis"}
         if given.get("renderer") not in endings or set(given) - named:
             continue
-        asked = {"ending": endings[given["renderer"]], "role": given.get("next_role", "assistant")}
+        options = {"ending": endings[given["renderer"]], "role": given.get("next_role")}
         if not given.get("auto_drop_analysis", True):
-            asked["config"] = {"thoughts": "keep"}
+            options["config"] = {"thoughts": "keep"}
+        tokens = Output()
         conversation = folder.with_name("conversation.json").read_bytes()
-        requests.append((RENDER, [conversation, json.dumps(asked).encode()]))
-        expected.append((folder.parent.name, json.loads(folder.read_text())))
-    assert len(requests) > 60
-    for (name, tokens), said in zip(expected, ask(requests)):
-        assert isinstance(said, bytes), (name, said)
-        assert said.endswith(packed(tokens)), name
+        spans = json.loads(asked("harmony_render", conversation, options, tokens))
+        expected = json.loads(folder.read_text())
+        assert tokens.tokens() == expected, folder.parent.name
+        assert max((span["end"] for span in spans), default=0) <= len(expected)
+        compared += 1
+    assert compared > 60
 
 
 @pytest.mark.parametrize("step", [1, 5, 1000])
-def test_requests_and_answers(step: int) -> None:
-    requests, expected = [], []
+@pytest.mark.parametrize("dialect", range(4))
+def test_requests_and_answers(dialect: int, step: int) -> None:
+    api, body = BODIES[dialect]
     tokens = ENCODING.encode(CALLED, allowed_special="all")
-    for number, (api, body) in enumerate(BODIES):
-        turn = api.read(body, date=DATE)
-        reply = turn.reply(ENCODING, model="m", id="x", created=1, prompt_tokens=7)
-        frames = b""
-        for at in range(0, len(tokens), step):
-            frames += b"".join(map(reply.frame, reply.feed(tokens[at : at + step])))
+    pieces = [tokens[at : at + step] for at in range(0, len(tokens), step)]
+    options = {"model": "m", "id": "x", "created": 1, "prompt_tokens": 7}
+    turn = api.read(body, date=DATE)
+    reply = turn.reply(ENCODING, **options)
+    with made("turn", "harmony_turn_read", dialect, body, {"date": DATE}) as read_turn:
+        prompt = Output()
+        call("harmony_turn_prompt", read_turn, prompt, None)
+        assert prompt.tokens() == turn.prompt(ENCODING)
+        described = json.loads(asked("harmony_turn_describe", read_turn))
+        assert described["sampling"] == turn.sampling
+        assert asked("harmony_turn_grammar", read_turn, 0).decode() == turn.grammar().to_lark()
+        begin = made("reply", "harmony_turn_reply", read_turn, options)
+        for piece in pieces:
+            expected = b"".join(map(reply.frame, reply.feed(piece)))
             reply = type(reply).from_bytes(turn, ENCODING, reply.to_bytes())
-        options = {"model": "m", "id": "x", "created": 1, "prompt_tokens": 7}
-        requests.append(
-            (
-                ANSWER,
-                [
-                    struct.pack("<I", number),
-                    json.dumps(body).encode(),
-                    json.dumps({"date": DATE}).encode(),
-                    json.dumps(options).encode(),
-                    packed(tokens),
-                    struct.pack("<I", step),
-                ],
+            with begin as handle:
+                assert without_ids(asked("harmony_reply_feed", handle, piece)) == without_ids(
+                    expected
+                )
+                saved = asked("harmony_reply_save", handle)
+            begin = made("reply", "harmony_reply_restore", read_turn, saved, b"")
+        expected = b"".join(map(reply.frame, [*reply.finish("stop"), None]))
+        with begin as handle:
+            assert without_ids(asked("harmony_reply_finish", handle, 0, b"")) == without_ids(
+                expected
             )
-        )
-        expected.append((packed(turn.prompt(ENCODING)), frames))
-    for (prompt, frames), said in zip(expected, ask(requests)):
-        assert isinstance(said, bytes), said
-        assert said.startswith(prompt)
-        # Ids of items and times of events are made anew for each answer.
-        assert all(
-            line in said
-            for line in frames.split(b"\n")
-            if b'"id":"' not in line
-            and b"item_id" not in line
-            and b"_at" not in line
-            and b"eval" not in line
-        )
+            described = json.loads(asked("harmony_reply_describe", handle))
+    assert read(described["messages"]) == reply.messages
+    assert described["usage"] == reply.usage._asdict()
 
 
-def test_a_stream_is_the_whole_and_may_move() -> None:
-    cases = list(corpus())
-    asked = [
-        (STREAM, [packed(tokens), json.dumps(options).encode()]) for _, tokens, options in cases
-    ]
-    for (name, tokens, options), said in zip(cases, ask(asked)):
-        assert isinstance(said, bytes), (name, said)
-        *_, described = _values(said)
-        found = ENCODING.parse_with_repairs(tokens, options["role"], tools=options["tools"])
-        assert read(described["messages"]) == found.messages, name
+def without_ids(frames: bytes) -> list[bytes]:
+    """The lines without ids of items and times of events, which are made anew for each answer."""
+    made_anew = (b'"id":"', b"item_id", b"_at", b"eval")
+    return [line for line in frames.split(b"\n") if not any(name in line for name in made_anew)]
 
 
-def _values(text: bytes) -> Iterator[Any]:
-    decoder, rest = json.JSONDecoder(), text.decode()
-    while rest:
-        value, end = decoder.raw_decode(rest)
-        yield value
-        rest = rest[end:]
+NOWHERE = c_void_p()
+ERRORS: list[tuple[str, list[Any], dict[str, Any]]] = [
+    (
+        "parse",
+        [[35, 200_002], {"role": None, "strict": True}],
+        {"kind": "unexpected_token", "token_index": 0},
+    ),
+    ("parse", [[], {"stric": True}], {"kind": "invalid_json"}),
+    ("render", [{"messages": 1}, b"", None], {"kind": "invalid_json"}),
+    ("encode", [b"\xff", 0], {"kind": "invalid_argument", "message": "not UTF-8 at byte 0"}),
+    ("encode", [b"x", 7], {"message": "special: expected 0 to 1, got 7"}),
+    ("turn_read", [9, b"{}", b""], {"message": "dialect: expected 0 to 3, got 9"}),
+    (
+        "turn_read",
+        [0, {"messages": 1}, b""],
+        {"kind": "invalid_request", "path": "messages", "status": 400},
+    ),
+    ("turn_read", [0, b'{"messages": [', b""], {"status": 400}),
+    ("encode", [NOWHERE, c_size_t(5), 0], {"message": "an input is NULL"}),
+    ("decode", [c_void_p(64), c_size_t(2**62)], {"kind": "invalid_argument"}),
+    ("decode", [c_void_p(65), c_size_t(1)], {"kind": "invalid_argument"}),
+    ("parser_feed", [NOWHERE, [1]], {"message": "the handle is NULL"}),
+    ("turn_grammar", [NOWHERE, 0], {"message": "the handle is NULL"}),
+]
 
 
-@pytest.mark.parametrize(
-    ("operation", "parts", "error"),
-    [
-        (
-            PARSE,
-            [packed([35, 200_002]), b'{"role": null, "strict": true}'],
-            {"kind": "unexpected_token", "token_index": 0},
-        ),
-        (PARSE, [b"", b'{"stric": true}'], {"kind": "invalid_json"}),
-        (RENDER, [b'{"messages": 1}', b""], {"kind": "invalid_json"}),
-        (
-            ENCODE,
-            [b"\xff", struct.pack("<I", 0)],
-            {"kind": "invalid_argument", "message": "not UTF-8 at byte 0"},
-        ),
-        (ENCODE, [b"x", struct.pack("<I", 7)], {"message": "special: expected 0 or 1, got 7"}),
-        (
-            ANSWER,
-            [struct.pack("<I", 9), b"{}", b"", b"", b"", struct.pack("<I", 1)],
-            {"message": "dialect: expected 0 to 3, got 9"},
-        ),
-        (
-            ANSWER,
-            [struct.pack("<I", 0), b'{"messages": 1}', b"", b"", b"", struct.pack("<I", 1)],
-            {"kind": "invalid_request", "path": "messages", "status": 400},
-        ),
-        (
-            ANSWER,
-            [struct.pack("<I", 0), b'{"messages": [', b"", b"", b"", struct.pack("<I", 1)],
-            {"status": 400},
-        ),
-    ],
-)
-def test_errors_name_what_is_wrong(
-    operation: int, parts: list[bytes], error: dict[str, Any]
-) -> None:
-    [said] = ask([(operation, parts)])
-    assert isinstance(said, dict)
+@pytest.mark.parametrize(("name", "given", "error"), ERRORS)
+def test_errors_name_what_is_wrong(name: str, given: list[Any], error: dict[str, Any]) -> None:
+    with pytest.raises(FailedError) as failed:
+        asked(f"harmony_{name}", *given)
+    [said] = failed.value.args
     assert {**said, **error} == said
 
 
-def test_valgrind_finds_nothing() -> None:
+def test_outputs_are_checked_and_freed_once_more() -> None:
+    for name in ("buffer", "tokens", "turn", "reply", "parser", "engine", "error"):
+        C[f"harmony_{name}_free"](None)
+    with pytest.raises(FailedError, match="an output is NULL"):
+        call("harmony_encode", b"x", 0, None)
+    with pytest.raises(FailedError, match="the place of a handle is NULL"):
+        call("harmony_parser_new", b"", None)
+    room = Output()
+    C.harmony_buffer_reserve(byref(room), c_size_t(2**64 - 1))
+    assert (room.data, room.len, room.capacity) == (None, 0, 0)
+
+
+LINK = ["-I", str(ROOT / "capi/include"), str(BUILT / "libharmony.a"), "-lpthread", "-ldl", "-lm"]
+
+
+def built(source: Path, to: Path) -> str:
+    strict = ["-O1", "-Wall", "-Wextra", "-Werror"]
+    subprocess.run(["cc", *strict, str(source), *LINK, "-o", str(to)], check=True)
+    return str(to)
+
+
+def test_valgrind_finds_nothing(tmp_path: Path) -> None:
     if shutil.which("valgrind") is None:
         pytest.skip("valgrind is not installed")
-    tokens = ENCODING.encode(CALLED, allowed_special="all")
-    conversation = b'{"messages": [{"role": "user", "content": "Hi"}]}'
-    requests: list[tuple[int, list[bytes]]] = [
-        (ENCODE, ["Hi 🦀<|end|>".encode(), struct.pack("<I", 1)]),
-        (PARSE, [packed(tokens), b""]),
-        (RENDER, [conversation, b'{"prefill": {"channel": "final"}}']),
-        (STREAM, [packed(tokens), b""]),
-        (PARSE, [b"", b"{"]),
-    ]
-    for number, (_, body) in enumerate(BODIES):
-        requests.append(
-            (
-                ANSWER,
-                [
-                    struct.pack("<I", number),
-                    json.dumps(body).encode(),
-                    b"",
-                    b'{"model": "m"}',
-                    packed(tokens),
-                    struct.pack("<I", 7),
-                ],
-            )
-        )
-    found = ask(
-        requests,
-        "valgrind",
-        "--quiet",
-        "--leak-check=full",
-        "--errors-for-leak-kinds=definite,indirect,possible",
-        "--error-exitcode=9",
-    )
-    assert [type(one) for one in found] == [bytes] * 4 + [dict] + [bytes] * 4
-
-
-LIBRARY = ROOT / "target/debug/libharmony.a"
+    leaks = ["--leak-check=full", "--errors-for-leak-kinds=definite,indirect,possible"]
+    program = built(ROOT / "capi/tests/every.c", tmp_path / "every")
+    command = ["valgrind", "--quiet", "--error-exitcode=9", *leaks, program]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_the_example_in_c(tmp_path: Path) -> None:
-    libraries = [str(LIBRARY), "-lpthread", "-ldl", "-lm"]
-    source = ["-I", str(ROOT / "capi/include"), str(ROOT / "examples/c/chat.c")]
-    subprocess.run(["cc", *source, *libraries, "-o", str(tmp_path / "chat")], check=True)
-    said = subprocess.run([tmp_path / "chat"], check=True, capture_output=True, text=True).stdout
+    program = built(ROOT / "examples/c/chat.c", tmp_path / "chat")
+    said = subprocess.run([program], check=True, capture_output=True, text=True).stdout
     assert (said.split("\n")[0], said.endswith("data: [DONE]\n\n")) == ("72 tokens", True)
 
 
 def test_the_example_in_go() -> None:
     if shutil.which("go") is None:
         pytest.skip("go is not installed")
-    flags = {"CGO_CFLAGS": f"-I{ROOT / 'capi/include'}", "CGO_LDFLAGS": str(LIBRARY)}
+    flags = {"CGO_CFLAGS": f"-I{ROOT / 'capi/include'}", "CGO_LDFLAGS": LINK[2]}
     done = subprocess.run(
         ["go", "run", "."],
         cwd=ROOT / "examples/go",
