@@ -935,10 +935,6 @@ class Repair:
     def index(self) -> int | None:
         """The index of the message that contains the repair; ``None`` outside of messages."""
 
-_Kind: TypeAlias = Literal[
-    "function", "custom", "builtin", "apply_patch", "shell", "local_shell", "tool_search"
-]
-
 @final
 class Body:
     """A request's body, read from its bytes without making Python objects.
