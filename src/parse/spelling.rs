@@ -74,19 +74,3 @@ impl Spelling {
         bytes.contains(&b'<') || (self.is_holding() && continues())
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::MARKERS;
-    use crate::tokenizer::Tokenizer;
-
-    /// So no token adds text to two messages: its delta belongs to one.
-    #[test]
-    fn no_token_spells_a_marker_alone() {
-        let tokenizer = Tokenizer::o200k_harmony();
-        for token in 0..199_998 {
-            let text = String::from_utf8_lossy(tokenizer.token_bytes(token).unwrap_or_default());
-            assert!(MARKERS.iter().all(|(name, _)| !text.contains(name)), "{token}");
-        }
-    }
-}

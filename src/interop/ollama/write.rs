@@ -139,16 +139,3 @@ fn timestamp(seconds: u64) -> String {
     let (hours, minutes, seconds) = (seconds / 3_600 % 24, seconds / 60 % 60, seconds % 60);
     format!("{year:04}-{month:02}-{day:02}T{hours:02}:{minutes:02}:{seconds:02}Z")
 }
-
-#[cfg(test)]
-mod tests {
-    use super::timestamp;
-
-    #[test]
-    fn timestamps_are_in_utc() {
-        assert_eq!(timestamp(0), "1970-01-01T00:00:00Z");
-        assert_eq!(timestamp(1_751_112_000), "2025-06-28T12:00:00Z");
-        assert_eq!(timestamp(1_751_112_000 + 3_725), "2025-06-28T13:02:05Z");
-        assert_eq!(timestamp(u64::MAX), "9999-12-31T23:59:59Z");
-    }
-}

@@ -32,6 +32,26 @@ fn durations_are_measured() {
 }
 
 #[test]
+fn times_are_in_utc() {
+    for (created, time) in [
+        (0, "1970-01-01T00:00:00Z"),
+        (5_097_600, "1970-03-01T00:00:00Z"),
+        (31_536_000, "1971-01-01T00:00:00Z"),
+        (951_782_400, "2000-02-29T00:00:00Z"),
+        (951_868_800, "2000-03-01T00:00:00Z"),
+        (1_751_068_800, "2025-06-28T00:00:00Z"),
+        (1_751_115_725, "2025-06-28T13:02:05Z"),
+        (1_767_139_200, "2025-12-31T00:00:00Z"),
+        (4_107_542_400, "2100-03-01T00:00:00Z"),
+        (u64::MAX, "9999-12-31T23:59:59Z"),
+    ] {
+        let options = ReplyOptions::new("m").with_created(created);
+        let reply = turn(OLLAMA, &plain()).reply(&encoding(), options).unwrap();
+        assert_eq!(reply.response()["created_at"], time);
+    }
+}
+
+#[test]
 fn arguments_keep_their_numbers() {
     let call = CALL.replace("{\"city\":\"Oslo\"}", NUMBERS);
     let whole = sent_whole(OLLAMA, &with_tools(), &[&call]);

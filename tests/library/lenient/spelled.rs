@@ -36,6 +36,18 @@ fn outcome(pieces: &[&str], config: &ParserOptions) -> Outcome {
     }
 }
 
+/// So no token adds text to two messages: its delta belongs to one.
+#[test]
+fn no_token_spells_a_marker_alone() {
+    let tokenizer = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss).unwrap().tokenizer();
+    let markers = "start channel constrain message end return call endoftext".split(' ');
+    let markers: Vec<_> = markers.map(|name| format!("<|{name}|>")).collect();
+    for token in 0..199_998 {
+        let text = String::from_utf8_lossy(tokenizer.token_bytes(token).unwrap_or_default());
+        assert!(markers.iter().all(|marker| !text.contains(marker)), "{token}");
+    }
+}
+
 #[test]
 fn they_are_text_unless_asked_for() {
     assert!(!ParserOptions::lenient().spelled_markers);
