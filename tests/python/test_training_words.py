@@ -19,8 +19,8 @@ from openai_harmony.training import render
 ROWS = 2000
 ENCODING = load_harmony_encoding("HarmonyGptOss")
 SHAPES = Path(__file__).parents[1] / "training" / "shapes.txt"
-OWN_NAMES = ["assistant", "gpt", "model", "bot", "chatgpt"]
-CALLERS = ["function_call", "function-call", "tool_call"]
+OWN_NAMES = ["assistant", "gpt", "model", "bot", "ai", "chatgpt", "chatbot"]
+CALLERS = ["function_call", "function-call", "tool_call", "tool-call"]
 USERS = ["user", "human"]
 RESULTS = ["tool", "function", "observation", "observations", "tool_response", "function_response"]
 PAIRS = [

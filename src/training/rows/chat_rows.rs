@@ -10,15 +10,14 @@ use super::invalid;
 use super::loss::read_flag;
 use super::parsed::Parsed;
 use super::read_turn::ChatRow;
-use super::repeated::speaker_of;
-use super::speakers::Speaker;
+use super::repeated::ends_with_answer;
 use super::tool_types::as_schema;
 use crate::HarmonyEncoding;
 use crate::error::Result;
 use crate::interop::chat_completions::{Messages, read_settings, read_tool};
 use crate::interop::{BodyField, Dialect, ReadOptions, Request};
 use crate::json::{Tape, Value};
-use crate::training::{Markers, RowOptions};
+use crate::training::RowOptions;
 
 /// Reads a row as the conversation that it is.
 pub(super) fn read(
@@ -81,13 +80,8 @@ fn refuse_preferences(columns: &Columns<'_, '_>) -> Result<()> {
     else {
         return Ok(());
     };
-    let ends_with_answer = |list: &BodyField<'_, '_>| {
-        let last = list.at().as_array().and_then(|messages| messages.iter().last());
-        // A pair in ms-swift's format, which names no author, ends with its answer.
-        last.is_some_and(|last| speaker_of(last).is_none_or(Speaker::is_own))
-    };
     let is_answered = match columns.messages() {
-        Some(list) => ends_with_answer(&Parsed::of(list, "a list")?.field()?),
+        Some(list) => ends_with_answer(Parsed::of(list, "a list")?.field()?.at()),
         None => columns.answer()?.is_some(),
     };
     if is_answered {
@@ -133,9 +127,6 @@ fn read_side(
     is_preference: bool,
 ) -> Result<ChatRow> {
     columns.refuse_media()?;
-    if options.markers != Markers::Text && columns.messages().is_none() {
-        columns.refuse_rendered()?;
-    }
     let mut read = ReadOptions::new().with_date(options.date.clone()).with_strict(true);
     read.effort = options.reasoning_effort;
     let template = columns.get(TEMPLATE).filter(|given| !is_blank(given));

@@ -8,7 +8,7 @@ use crate::error::{Reason, Result};
 use crate::interop::{BodyField, BodyObject, nearest};
 use crate::json::{self, At, Value, is_not_a_number};
 use crate::path::Path;
-use crate::training::{RowFormat, RowOptions};
+use crate::training::{Markers, RowFormat, RowOptions};
 
 /// The messages of a conversation, or of its prompt.
 const MESSAGES: [&str; 3] = ["messages", "conversations", "conversation"];
@@ -103,11 +103,13 @@ pub fn check_map(options: &RowOptions) -> std::result::Result<(), String> {
     let Some((field, _)) = options.map.iter().find(|(field, _)| !is_read(field)) else {
         return Ok(());
     };
-    let known = [&MESSAGES[..], &QUESTIONS, &ANSWERS, &SYSTEM, &[TOOLS]].concat();
+    let kinds = [&MESSAGES[..], &QUESTIONS, &ANSWERS, &THOUGHTS, &CONTEXTS, &SYSTEM, &[TOOLS]];
     let field = Brief(field);
-    Err(match nearest(field.0, &known) {
+    let known = kinds.into_iter().filter_map(|kind| kind.first().copied());
+    let known = known.collect::<Vec<_>>().join(", ");
+    Err(match nearest(field.0, &kinds.concat()) {
         Some(meant) => format!("rows have no {field:?}; did you mean {meant}?"),
-        None => format!("rows have no {field:?} (known: {}, …)", known.join(", ")),
+        None => format!("rows have no {field:?} (known: {known}, …)"),
     })
 }
 
@@ -153,6 +155,8 @@ pub(super) struct Columns<'v, 'p> {
     row: Option<BodyObject<'v, 'p>>,
     /// Which column is read as which.
     map: &'p [(String, String)],
+    /// Whether marks of chat formats are read as text.
+    marks_are_text: bool,
     /// Whether a column's name has capital letters.
     has_capitals: bool,
     /// The numbers of the columns that were read.
@@ -168,7 +172,9 @@ impl<'v, 'p> Columns<'v, 'p> {
         };
         let mut names = row.iter().flat_map(|row| row.members().iter()).map(|(name, _)| name);
         let has_capitals = names.any(|name| name.bytes().any(|byte| byte.is_ascii_uppercase()));
-        Ok(Self { row, map: &options.map, has_capitals, read: RefCell::default() })
+        let marks_are_text = options.markers == Markers::Text;
+        let map = &options.map;
+        Ok(Self { row, map, marks_are_text, has_capitals, read: RefCell::default() })
     }
 
     /// A column, unless it is missing, null or NaN.
@@ -261,10 +267,15 @@ impl<'v, 'p> Columns<'v, 'p> {
         keys.find_map(|key| self.peek(key))
     }
 
-    /// The question of a row without messages; an error if several columns could be it.
+    /// The question of a row without messages; an error if several columns could be it, or if it is rendered already.
     pub(super) fn question(&self) -> Result<Option<Question<'v, '_>>> {
         let input = self.peek(INPUT).filter(|field| field.at().as_object().is_none());
-        let found = self.only_one("question", QUESTIONS[0], &QUESTIONS[1..5])?;
+        // Some data sets have the question in other columns, and their rendering as the prompt.
+        let is_rendered =
+            self.peek(QUESTIONS[0]).is_some_and(|prompt| self.mark_of(&prompt).is_some());
+        let skipped =
+            usize::from(is_rendered && QUESTIONS[1..5].iter().any(|key| self.peek(key).is_some()));
+        let found = self.only_one("question", QUESTIONS[skipped], &QUESTIONS[skipped + 1..5])?;
         let question = found.map(|(key, text)| {
             let input = input.filter(|_| key == QUESTIONS[1]);
             Question { key, text, input }
@@ -272,12 +283,22 @@ impl<'v, 'p> Columns<'v, 'p> {
         let alone = input.map(|text| Question { key: INPUT, text, input: None });
         let question = question.or(alone);
         if let Some(question) = &question {
-            self.mark(&question.text);
-            if let Some(input) = &question.input {
-                self.mark(input);
+            for column in [Some(&question.text), question.input.as_ref()].into_iter().flatten() {
+                if let Some(mark) = self.mark_of(column) {
+                    return Err(column.invalid(format!(
+                        "{mark}, so it is rendered already; pass its messages, or render with \
+                         markers=\"text\" if it is intended"
+                    )));
+                }
+                self.mark(column);
             }
         }
         Ok(question)
+    }
+
+    /// Whether there may be an answer.
+    pub(super) fn has_answer(&self) -> bool {
+        ANSWERS.into_iter().any(|key| self.peek(key).is_some())
     }
 
     /// The answer to it.
@@ -348,17 +369,10 @@ impl<'v, 'p> Columns<'v, 'p> {
         }
     }
 
-    /// Refuses a question that is rendered already: its marks would be a user's text.
-    pub(super) fn refuse_rendered(&self) -> Result<()> {
-        for question in QUESTIONS.into_iter().filter_map(|key| self.peek(key)) {
-            if let Some(mark) = question.at().as_str().and_then(markers::of_prompt) {
-                return Err(question.invalid(format!(
-                    "begins with {mark}: a prompt that is rendered already; pass its messages, or render with \
-                     markers=\"text\" if it is intended"
-                )));
-            }
-        }
-        Ok(())
+    /// With which mark a question begins or ends that is rendered already: it would be a user's text.
+    fn mark_of(&self, question: &BodyField<'_, '_>) -> Option<String> {
+        let text = question.at().as_str().filter(|_| !self.marks_are_text)?;
+        markers::of_prompt(text)
     }
 
     /// The error for a row without this column: it names the existing ones.

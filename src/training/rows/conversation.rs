@@ -1,14 +1,17 @@
 //! The columns of a row -> its messages: a list of them, a question and an answer, or an answer to the messages of a
 //! prompt.
 
+use super::answers;
 use super::columns::{CALLS, Columns, HISTORY, Question};
 use super::invalid;
 use super::messages::{pair, write_message, write_value_calls};
 use super::parsed::Parsed;
 use super::read_turn::GivenMessage;
-use super::repeated::{begins_before_question, last_user, repeated, shared, speaker_of};
+use super::repeated::{
+    begins_before_question, ends_with_answer, last_user, repeated, shared, speaker_of, text_of,
+};
 use super::speakers::Speaker;
-use crate::error::{Reason, Result};
+use crate::error::{Error, Reason, Result};
 use crate::interop::chat_completions::Messages;
 use crate::interop::{BodyField, BodyObject};
 use crate::json::{At, Tape, Value};
@@ -178,7 +181,15 @@ impl<'r, 'o> RowMessages<'r, 'o> {
             Answer::Own => None,
             Answer::Column(key) | Answer::Replacing(key) => Some(key),
         };
-        let is_own = side.is_none() && messages.is_none();
+        // Some data sets have the answer to the messages in a column.
+        let answered = match (side, &messages) {
+            (None, Some(list)) if row.has_answer() => {
+                let ends = ends_with_answer(Parsed::of_list(*list).field()?.at());
+                if ends { None } else { row.answer()? }
+            }
+            _ => None,
+        };
+        let is_own = side.is_none() && (messages.is_none() || answered.is_some());
         let text = |field: BodyField<'_, '_>| -> Result<(Path, String)> {
             Ok((field.path(), field.text()?.trim().to_owned()))
         };
@@ -192,7 +203,11 @@ impl<'r, 'o> RowMessages<'r, 'o> {
         match (answer, messages) {
             (Answer::Own, Some(list)) => {
                 row.mark(&list);
-                self.add_list(&list, 0, Part::Whole)
+                let Some((_, answer)) = answered else {
+                    return self.add_list(&list, 0, Part::Whole);
+                };
+                self.add_list(&list, 0, Part::Prompt)?;
+                self.add_answer(&answer)
             }
             (Answer::Own, None) => self.add_answered(row),
             (Answer::Replacing(key), Some(list)) => {
@@ -415,7 +430,8 @@ impl<'r, 'o> RowMessages<'r, 'o> {
         for (number, field) in messages.items()?.enumerate() {
             if range.contains(&number) {
                 is_empty = false;
-                self.add_item(&field.object()?, list, number, part)?;
+                let added = self.add_item(&field.object()?, list, number, part);
+                added.map_err(|error| call_in_text(&messages, number).unwrap_or(error))?;
             }
         }
         if is_empty { Err(messages.invalid(Reason::is("empty"))) } else { Ok(()) }
@@ -460,4 +476,14 @@ impl<'r, 'o> RowMessages<'r, 'o> {
         self.lists.push(path);
         self.lists.len() - 1
     }
+}
+
+/// The error of a call in the text of the assistant's message before a tool's result, which lacks a call then.
+fn call_in_text(messages: &BodyField<'_, '_>, result: usize) -> Option<Error> {
+    let mut items = messages.items().ok()?.skip(result.checked_sub(1)?);
+    let (said, result) = (items.next()?, items.next()?);
+    let is_result = speaker_of(result.at()) == Some(Speaker::Tool);
+    let is_said = speaker_of(said.at()) == Some(Speaker::Assistant);
+    let reason = answers::check(&text_of(said.at())).err()?;
+    (is_result && is_said).then(|| said.invalid(reason))
 }

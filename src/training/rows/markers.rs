@@ -1,9 +1,13 @@
 //! Marks of chat formats in text, which a model would be trained to write if they were taken for its words.
 
 /// Marks of formats other than harmony, besides those that look like `<|word|>`.
-const TAGS: [&str; 19] = [
+const TAGS: [&str; 30] = [
     "<think>",
     "</think>",
+    "<thinking>",
+    "</thinking>",
+    "◁think▷",
+    "<|channel>",
     "[THINK]",
     "[/THINK]",
     "<tool_call>",
@@ -13,6 +17,9 @@ const TAGS: [&str; 19] = [
     "<TOOLCALL>",
     "</TOOLCALL>",
     "<functioncall>",
+    "<function_calls>",
+    "<function=",
+    "<minimax:tool_call>",
     "[TOOL_CALLS]",
     "[INST]",
     "[/INST]",
@@ -21,6 +28,10 @@ const TAGS: [&str; 19] = [
     "<start_of_turn>",
     "<end_of_turn>",
     "<eos>",
+    "[|user|]",
+    "[|assistant|]",
+    "[|endofturn|]",
+    "<end_of_utterance>",
 ];
 
 /// The end of a text in some formats, and an HTML tag elsewhere.
@@ -29,17 +40,24 @@ const LAST: &str = "</s>";
 /// The marks of harmony that begin a message, its channel, or its content.
 const STRUCTURE: [&str; 3] = ["<|start|>", "<|channel|>", "<|message|>"];
 
-/// How prompts begin that are rendered already.
-const PROMPTS: [&str; 8] = [
-    "<|start|>",
-    "<|im_start|>",
-    "<|begin_of_text|>",
-    "<|start_header_id|>",
+/// How prompts begin that are rendered already, besides the marks that look like `<|word|>`.
+const PROMPTS: [&str; 9] = [
     "<start_of_turn>",
     "<bos>",
     "<s>",
     "[INST]",
+    "[|system|]",
+    "[|user|]",
+    "### Instruction:",
+    "### Human:",
+    "Below is an instruction that describes a task",
 ];
+
+/// How they end, so that the model continues.
+const PROMPT_ENDS: [&str; 3] = ["Assistant:", "ASSISTANT:", "### Response:"];
+
+/// The marks around a word.
+const WORDS: [(&str, &str); 2] = [("<|", "|>"), ("<｜", "｜>")];
 
 /// The most bytes between `<|` and `|>`.
 const LONGEST_WORD: usize = 40;
@@ -53,10 +71,19 @@ pub(super) fn is_harmony(text: &str) -> bool {
             .any(|mark| places(text, mark).any(|place| !is_code(text, place, mark.len())))
 }
 
-/// The mark with which a text begins, if it is a prompt that is rendered already.
-pub(super) fn of_prompt(text: &str) -> Option<&'static str> {
-    let text = text.trim_start();
-    PROMPTS.into_iter().find(|mark| text.starts_with(mark))
+/// With which mark a text begins or ends, if it is a prompt that is rendered already.
+pub(super) fn of_prompt(text: &str) -> Option<String> {
+    let text = text.trim();
+    let word = WORDS.into_iter().filter(|(begin, _)| text.starts_with(begin));
+    let word = word
+        .filter_map(|(begin, end)| words(text, begin, end).next())
+        .find(|(place, _)| *place == 0);
+    let first = word.and_then(|(_, length)| text.get(..length));
+    let first = first.or_else(|| PROMPTS.into_iter().find(|mark| text.starts_with(mark)));
+    let last = || PROMPT_ENDS.into_iter().find(|mark| text.ends_with(mark));
+    first
+        .map(|mark| format!("begins with {mark}"))
+        .or_else(|| Some(format!("ends with {}", last()?)))
 }
 
 /// Whether a text is a list of calls as Python writes them: `[rain(place="Oslo"), now()]`.
@@ -78,11 +105,11 @@ pub(super) fn is_calls(text: &str) -> bool {
 /// The first mark of a chat format in a text, outside of code.
 pub(super) fn first(text: &str) -> Option<&str> {
     // Searching for one byte is many times faster than for either of two.
-    if !text.contains('<') && !text.contains('[') {
+    if !text.contains('<') && !text.contains('[') && !text.contains('◁') {
         return None;
     }
     let tags = TAGS.iter().flat_map(|tag| places(text, tag).map(|place| (place, tag.len())));
-    let found = tags.chain(words(text, "<|", "|>")).chain(words(text, "<｜", "｜>"));
+    let found = tags.chain(WORDS.into_iter().flat_map(|(begin, end)| words(text, begin, end)));
     let last = text.trim_end();
     let is_unpaired = last.ends_with(LAST) && !text.contains("<s>");
     let last = is_unpaired.then(|| (last.len() - LAST.len(), LAST.len()));

@@ -82,7 +82,7 @@ fn write_members(
             }
             "tool_calls" => {
                 body.string(key);
-                write_calls(body, &field)?;
+                write_calls(body, &Parsed::of(field, "a list")?.field()?)?;
             }
             "function_call" => {
                 body.string(key);

@@ -17,8 +17,13 @@ impl<'v, 'p> Parsed<'v, 'p> {
         let mut tape = Tape::default();
         tape.parse(text, NotNumbers::Refused).map_err(|error| {
             let error = error.in_text(text);
-            let reason =
-                format!("expected {what}, or the JSON text of one; it is not JSON: {error}");
+            let is_python = text.trim_start_matches(['[', '{', ' ']).starts_with('\'');
+            let why = if is_python {
+                " but Python's form of one; write it with json.dumps".to_owned()
+            } else {
+                format!(": {error}")
+            };
+            let reason = format!("expected {what}, or the JSON text of one; it is not JSON{why}");
             given.invalid(reason)
         })?;
         Ok(Self { given, json: Some((given.path(), Json::new(tape))) })

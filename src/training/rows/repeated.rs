@@ -50,6 +50,13 @@ pub(super) fn begins_before_question(list: At<'_>) -> bool {
     matches!(first, Some(Speaker::User | Speaker::System | Speaker::Developer))
 }
 
+/// Whether the last of these messages is the model's. A pair in ms-swift's format, which names no author, ends with its
+/// answer.
+pub(super) fn ends_with_answer(list: At<'_>) -> bool {
+    let final_one = list.as_array().and_then(|messages| messages.iter().last());
+    final_one.is_some_and(|one| speaker_of(one).is_none_or(Speaker::is_own))
+}
+
 /// The index of the last message of the user.
 pub(super) fn last_user(list: &BodyField<'_, '_>) -> Option<usize> {
     let messages = list.at().as_array()?.iter().enumerate();
@@ -64,7 +71,7 @@ pub(super) fn speaker_of(message: At<'_>) -> Option<Speaker> {
 }
 
 /// The text of a message's content, or of its parts.
-fn text_of(message: At<'_>) -> String {
+pub(super) fn text_of(message: At<'_>) -> String {
     let content = message.get("content").or_else(|| message.get("value"));
     let parts = content.and_then(At::as_array).into_iter().flat_map(Array::iter);
     let texts = parts.filter_map(|part| part.get("text").or_else(|| part.get("value")));

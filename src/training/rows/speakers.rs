@@ -14,7 +14,7 @@ pub(super) enum Speaker {
 }
 
 /// All known names, each with its author.
-const NAMES: [(&str, Speaker); 20] = [
+const NAMES: [(&str, Speaker); 24] = [
     ("system", Speaker::System),
     ("developer", Speaker::Developer),
     ("user", Speaker::User),
@@ -25,14 +25,18 @@ const NAMES: [(&str, Speaker); 20] = [
     ("model", Speaker::Assistant),
     ("bot", Speaker::Assistant),
     ("chatgpt", Speaker::Assistant),
+    ("chatbot", Speaker::Assistant),
+    ("ai", Speaker::Assistant),
     ("function_call", Speaker::Caller),
     ("function-call", Speaker::Caller),
     ("tool_call", Speaker::Caller),
+    ("tool-call", Speaker::Caller),
     ("tool", Speaker::Tool),
     ("function", Speaker::Tool),
     ("observation", Speaker::Tool),
     ("observations", Speaker::Tool),
     ("tool_response", Speaker::Tool),
+    ("tool-response", Speaker::Tool),
     ("function_response", Speaker::Tool),
     ("ipython", Speaker::Tool),
 ];

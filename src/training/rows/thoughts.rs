@@ -7,24 +7,26 @@ use crate::json::At;
 /// The fields of a message for a thought.
 const FIELDS: [&str; 3] = ["thinking", "reasoning_content", "reasoning"];
 
-/// The marks around a thought at the beginning of a content, and around the answer after it, in the formats of several
-/// models and data sets.
-const MARKS: [Marks; 6] = [
-    Marks { thought: ("<think>", "</think>"), answer: Some(("<answer>", "</answer>")) },
-    Marks {
-        thought: ("<|begin_of_thought|>", "<|end_of_thought|>"),
-        answer: Some(("<|begin_of_solution|>", "<|end_of_solution|>")),
-    },
-    Marks { thought: ("[THINK]", "[/THINK]"), answer: None },
-    Marks { thought: ("<thinking>", "</thinking>"), answer: None },
-    Marks { thought: ("<reasoning>", "</reasoning>"), answer: None },
-    Marks { thought: ("<seed:think>", "</seed:think>"), answer: None },
+/// The marks around a thought at the beginning of a content, in the formats of several models and data sets.
+const THOUGHTS: [(&str, &str); 9] = [
+    ("<think>", "</think>"),
+    ("<|begin_of_thought|>", "<|end_of_thought|>"),
+    ("[THINK]", "[/THINK]"),
+    ("<thinking>", "</thinking>"),
+    ("<reasoning>", "</reasoning>"),
+    ("<seed:think>", "</seed:think>"),
+    ("<Thought>", "</Thought>"),
+    ("<scratchpad>", "</scratchpad>"),
+    ("◁think▷", "◁/think▷"),
 ];
 
-struct Marks {
-    thought: (&'static str, &'static str),
-    answer: Option<(&'static str, &'static str)>,
-}
+/// The marks around the answer after it.
+const ANSWERS: [(&str, &str); 4] = [
+    ("<answer>", "</answer>"),
+    ("<|begin_of_solution|>", "<|end_of_solution|>"),
+    ("<output>", "</output>"),
+    ("<Output>", "</Output>"),
+];
 
 /// The one thought of a message.
 #[derive(Default)]
@@ -58,10 +60,11 @@ impl<'v> Thought<'v> {
         let Some(field) = message.get(content) else { return Ok(found) };
         let Some(text) = opening(field.at()) else { return Ok(found) };
         // Most texts have no mark, and searching for one byte is far faster than for a word.
-        if !text.contains('<') && !text.contains('[') {
+        if !text.contains('<') && !text.contains('[') && !text.contains('◁') {
             return Ok(found);
         }
-        let marked = MARKS.iter().map(|marks| marks.split(text)).find(|split| *split != Ok(None));
+        let marked =
+            THOUGHTS.into_iter().map(|marks| split(text, marks)).find(|split| *split != Ok(None));
         let Some((inside, rest)) =
             marked.transpose().map_err(|reason| field.invalid(reason))?.flatten()
         else {
@@ -105,35 +108,32 @@ fn opening(content: At<'_>) -> Option<&str> {
     }
 }
 
-impl Marks {
-    /// The thought that begins a content, and the answer that follows it. An error names the missing one of its two
-    /// marks: whatever they enclose would be trained as an answer.
-    fn split<'v>(
-        &self,
-        content: &'v str,
-    ) -> std::result::Result<Option<(&'v str, &'v str)>, String> {
-        let (begin, end) = self.thought;
-        let (before, after) = match content.split_once(end) {
-            Some((before, after)) => (before, Some(after)),
-            None => (content, None),
-        };
-        match (before.trim_start().strip_prefix(begin), after) {
-            (Some(inside), Some(after)) => Ok(Some((inside.trim(), self.answer_in(after)))),
-            (Some(_), None) => {
-                Err(format!("begins with {begin} and has no {end}: a thought without an end"))
-            }
-            (None, Some(_)) if !before.contains(begin) => Err(format!(
-                "has {end} without a {begin} before it: is what comes first a thought?"
-            )),
-            (None, _) => Ok(None),
+/// The thought that begins a content, and the answer that follows it. An error names the missing one of its two
+/// marks: whatever they enclose would be trained as an answer.
+fn split<'v>(
+    content: &'v str,
+    (begin, end): (&str, &str),
+) -> std::result::Result<Option<(&'v str, &'v str)>, String> {
+    let (before, after) = match content.split_once(end) {
+        Some((before, after)) => (before, Some(after)),
+        None => (content, None),
+    };
+    match (before.trim_start().strip_prefix(begin), after) {
+        (Some(inside), Some(after)) => Ok(Some((inside.trim(), answer_in(after)))),
+        (Some(_), None) => {
+            Err(format!("begins with {begin} and has no {end}: a thought without an end"))
         }
+        (None, Some(_)) if !before.contains(begin) => {
+            Err(format!("has {end} without a {begin} before it: is what comes first a thought?"))
+        }
+        (None, _) => Ok(None),
     }
+}
 
-    /// The answer after a thought, without its marks.
-    fn answer_in<'v>(&self, text: &'v str) -> &'v str {
-        let enclosed = self.answer.and_then(|(begin, end)| {
-            text.trim().strip_prefix(begin)?.strip_suffix(end).map(str::trim)
-        });
-        enclosed.unwrap_or_else(|| text.trim_start())
-    }
+/// The answer after a thought, without its marks.
+fn answer_in(text: &str) -> &str {
+    let enclosed = ANSWERS
+        .into_iter()
+        .find_map(|(begin, end)| text.trim().strip_prefix(begin)?.strip_suffix(end).map(str::trim));
+    enclosed.unwrap_or_else(|| text.trim_start())
 }
