@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from episodes import ENCODING, episodes, sampled
-from openai_harmony import Message
+from openai_harmony import Message, ThoughtPolicy
 from openai_harmony.interop import chat_completions
 from openai_harmony.rollout import Broken, Rollout, Step, read_step
 
@@ -36,7 +36,8 @@ def play(random: Random) -> None:
     thoughts: Any = random.choice(["drop", "keep", None])
     keep_return = random.random() < 0.5
     rollout = Rollout(TURN, ENCODING, thoughts, keep_return=keep_return)
-    config = rollout._options["config"]
+    update = {} if thoughts is None else {"thoughts": ThoughtPolicy(thoughts)}
+    config = TURN.config.model_copy(update=update)
     samples, misread = [], False
     for number in range(random.randrange(1, 6)):
         prompt, tokens = rollout.prompt.tolist(), sampled(random)

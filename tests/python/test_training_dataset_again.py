@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import pytest
 from chats import chats
 from openai_harmony.training import dataset
 from openai_harmony.training.dataset import write_dataset
-from whole_data import interrupting, small_chunks
+from whole_data import before, interrupting, small_chunks
 
 pytest.importorskip("pyarrow", reason="pyarrow has no wheel for this Python")
 
@@ -102,12 +103,6 @@ def test_restart_removes_nothing_if_nothing_would_follow(
     assert write_dataset([rows], str(out), restart=True, **CHAT).examples == 30
 
 
-INTERRUPTED_AT = [
-    f"openai_harmony.training.dataset.{name}"
-    for name in ("run.Run._close_shard", "run.Run._check_errors", "run.Run.check_all_rows")
-] + [f"openai_harmony.training.dataset.output.{name}" for name in ("Output.end", "join", "page")]
-
-
 class Runs:
     """Random runs of one output, each like the one before or with something changed."""
 
@@ -140,7 +135,11 @@ class Runs:
         asked = (options["date"], self.rows.read_bytes(), self.rows.stat().st_mtime_ns)
         with monkeypatch.context() as patched:
             if self.numbers.random() < 0.2:
-                patched.setattr(choose(INTERRUPTED_AT), interrupting(0))
+                stop = interrupting(self.numbers.randrange(6))
+                if name := choose(["", "replace", "fsync"]):
+                    patched.setattr(os, name, before(getattr(os, name), stop))
+                else:
+                    options["progress"] = stop
             failed: BaseException | None = None
             try:
                 state = write_dataset(

@@ -50,10 +50,8 @@ class TestInput:
         path.write_bytes(pack(LINES))
         small_chunks(monkeypatch)
         out = str(tmp_path / "out")
-        monkeypatch.setattr(dataset.Run, "_check_errors", interrupting(5))
         with pytest.raises(KeyboardInterrupt):
-            write_dataset([str(path)], out, shard_tokens=3000, **CHAT)
-        monkeypatch.setattr(dataset.Run, "_check_errors", lambda run: None)
+            write_dataset([str(path)], out, shard_tokens=3000, progress=interrupting(5), **CHAT)
         state = write_dataset([str(path)], out, shard_tokens=3000, **CHAT)
         assert state.counts.rows == len(ROWS)
         written = [row for table in tables(tmp_path / "out") for row in table.to_pylist()]
@@ -71,11 +69,9 @@ class TestInput:
         out = tmp_path / "out"
         arguments: Any = ([str(tmp_path / "in.parquet")], str(out))
         options: Any = {"column": column, "shard_tokens": 3000, **CHAT}
-        monkeypatch.setattr(dataset.Run, "_check_errors", interrupting(7))
         with pytest.raises(KeyboardInterrupt):
-            write_dataset(*arguments, **options)
+            write_dataset(*arguments, progress=interrupting(7), **options)
         assert (out / "part-00001.parquet").exists()
-        monkeypatch.setattr(dataset.Run, "_check_errors", lambda run: None)
         write_dataset(*arguments, **options)
         assert [row for table in tables(out) for row in table.to_pylist()] == expected()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from openai_harmony.training import dataset
 from openai_harmony.training.dataset import write_dataset
 from whole_data import (
     CHAT,
+    before,
     contents,
     expected,
     interrupting,
@@ -71,15 +71,17 @@ class TestInterrupted:
     ) -> None:
         """A run for each call, interrupted there, and one that goes on."""
         whole = self.whole(rows, tmp_path, output, options)
-        target = "openai_harmony.training.dataset.run.Run._check_errors"
-        real: Any = {"os.replace": os.replace, "os.fsync": os.fsync}.get(call, lambda run: None)
+        real: Any = {"os.replace": os.replace, "os.fsync": os.fsync}.get(call)
         interrupted, turn = True, 0
         while interrupted:
             folder = tmp_path / f"turn{turn}"
             folder.mkdir()
+            stop = interrupting(turn)
             with monkeypatch.context() as patched:
-                patched.setattr(target if call == "chunk" else call, saving(turn, real))
-                interrupted = not self.ends(rows, folder / output, options)
+                if real is not None:
+                    patched.setattr(call, before(real, stop))
+                asked = {"progress": stop} if real is None else {}
+                interrupted = not self.ends(rows, folder / output, {**options, **asked})
             left = contents(folder)
             for name in whole.keys() & left.keys():  # What has its name is whole.
                 assert left[name] == whole[name] or name.endswith("report.json"), name
@@ -98,7 +100,7 @@ class TestInterrupted:
         ended = False
         while not ended:
             with monkeypatch.context() as patched:
-                patched.setattr(os, "replace", saving(turn // 2 + 1, real))
+                patched.setattr(os, "replace", before(real, interrupting(turn // 2 + 1)))
                 ended = self.ends(rows, tmp_path / "part" / output, options)
             turn += 1
         assert turn > 3
@@ -113,16 +115,6 @@ class TestInterrupted:
         return True
 
 
-def saving(at: int, real: Callable[..., None]) -> Callable[..., None]:
-    stop = interrupting(at)
-
-    def call(*arguments: Any) -> None:
-        stop()
-        real(*arguments)
-
-    return call
-
-
 class TestRefused:
     """What a run does not go on with."""
 
@@ -132,9 +124,8 @@ class TestRefused:
         out = str(tmp_path / "out")
         with monkeypatch.context() as patched:
             small_chunks(patched)
-            patched.setattr(dataset.Run, "_check_errors", interrupting(2))
             with pytest.raises(KeyboardInterrupt):
-                write_dataset([rows], out, shard_tokens=2000, **ALL)
+                write_dataset([rows], out, shard_tokens=2000, progress=interrupting(2), **ALL)
         assert os.path.exists(f"{out}/part-00001.parquet")
         return out
 

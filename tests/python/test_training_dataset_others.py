@@ -32,11 +32,9 @@ def rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return str(path)
 
 
-def interrupted(rows: str, out: Path, monkeypatch: pytest.MonkeyPatch, at: int = 3) -> None:
-    with monkeypatch.context() as patched:
-        patched.setattr(dataset.Run, "_check_errors", interrupting(at))
-        with pytest.raises(KeyboardInterrupt):
-            write_dataset([rows], out, **CHAT)
+def interrupted(rows: str, out: Path) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        write_dataset([rows], out, progress=interrupting(3), **CHAT)
 
 
 def shards_of(out: Path) -> Path:
@@ -104,13 +102,13 @@ def test_a_folder_with_the_name_of_the_shards_of_a_complete_output(
 @pytest.mark.parametrize("output", OUTPUTS)
 @pytest.mark.parametrize("complete", [True, False])
 def test_restart_follows_no_names_of_a_report(
-    rows: str, tmp_path: Path, output: str, complete: bool, monkeypatch: pytest.MonkeyPatch
+    rows: str, tmp_path: Path, output: str, complete: bool
 ) -> None:
     out = tmp_path / output
     if complete:
         write_dataset([rows], out, **CHAT)
     else:
-        interrupted(rows, out, monkeypatch)
+        interrupted(rows, out)
     precious = tmp_path / "precious.parquet"
     precious.write_bytes(MINE)
     report = beside(out, "report.json")
@@ -128,12 +126,10 @@ def test_restart_follows_no_names_of_a_report(
 
 
 @pytest.mark.parametrize("output", OUTPUTS)
-def test_restart_keeps_what_was_replaced(
-    rows: str, tmp_path: Path, output: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_restart_keeps_what_was_replaced(rows: str, tmp_path: Path, output: str) -> None:
     """A file with a name of the run's and another size is somebody else's."""
     out = tmp_path / output
-    interrupted(rows, out, monkeypatch)
+    interrupted(rows, out)
     shard = sorted(shards_of(out).glob("part-00000.*"))[0]
     shard.write_bytes(MINE)
     before = contents(tmp_path)
@@ -183,11 +179,11 @@ def test_links_are_not_followed(
 @pytest.mark.parametrize("output", OUTPUTS)
 @pytest.mark.parametrize("restart", [False, True])
 def test_links_that_appear_between_runs(
-    rows: str, tmp_path: Path, output: str, restart: bool, monkeypatch: pytest.MonkeyPatch
+    rows: str, tmp_path: Path, output: str, restart: bool
 ) -> None:
     """What an interrupted run left, moved away with a link in its place."""
     out = tmp_path / output
-    interrupted(rows, out, monkeypatch)
+    interrupted(rows, out)
     left = [
         path for path in sorted(tmp_path.rglob("*")) if path.is_file() and path.name != "rows.jsonl"
     ]

@@ -47,10 +47,8 @@ def test_rows_are_read_and_a_run_resumes(
     small_chunks(monkeypatch)
     monkeypatch.chdir(tmp_path)
     given: Any = (["s3://rows/in"], "out")
-    with monkeypatch.context() as patched:
-        patched.setattr(dataset.Run, "_check_errors", interrupting(5))
-        with pytest.raises(KeyboardInterrupt):
-            write_dataset(*given, shard_tokens=3000, **CHAT)
+    with pytest.raises(KeyboardInterrupt):
+        write_dataset(*given, shard_tokens=3000, progress=interrupting(5), **CHAT)
     write_dataset(*given, shard_tokens=3000, **CHAT)
     shards = [pq.read_table(path) for path in sorted(Path("out").glob("part-*.parquet"))]
     assert [row for table in shards for row in table.to_pylist()] == expected(rows=ROWS * 2)

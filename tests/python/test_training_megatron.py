@@ -48,7 +48,7 @@ def test_a_batch(tmp_path: Path) -> None:
 
 
 def test_many_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(megatron, "_STEP", 7)
+    monkeypatch.setattr(megatron, "STEP", 7)
     first, second = render(chats(30), format="chat"), render(chats(9, seed=1), format="chat")
     with MegatronWriter(str(tmp_path / "train")) as writer:
         writer.write(first)

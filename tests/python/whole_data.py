@@ -55,6 +55,16 @@ def expected(columns: Any = "trl", rows: Any = ROWS, **options: Any) -> list[dic
     return list(render(rows, **{**CHAT, **options}).to_arrow(columns).to_pylist())
 
 
+def before(real: Callable[..., None], first: Callable[..., None]) -> Callable[..., None]:
+    """The function, which calls another one first."""
+
+    def call(*arguments: Any) -> None:
+        first()
+        real(*arguments)
+
+    return call
+
+
 def interrupting(at: int) -> Callable[..., None]:
     """A function that ends the program when it is called so often."""
     calls = iter(range(at))

@@ -30,7 +30,7 @@ IGNORED = -100
 _ROWS = 1024
 """The rows of a data set that are taken as one table."""
 
-_LONGEST = 2**31 - 1
+LONGEST = 2**31 - 1
 """The tokens that the offsets of one Arrow list array can count."""
 
 
@@ -146,7 +146,7 @@ class _Lists:
         ends = self.ends
         offsets = self._view(ends, self.pa.int64(), len(ends))
         pieces = []
-        for start, stop in pieces_of(ends, _LONGEST):
+        for start, stop in pieces_of(ends, LONGEST):
             own = self.pc.subtract(offsets.slice(start, stop - start + 1), ends[start])
             inside = values.slice(ends[start], ends[stop] - ends[start])
             pieces.append(self.pa.ListArray.from_arrays(own.cast(self.pa.int32()), inside))
@@ -185,10 +185,6 @@ class _Lists:
             name: pa.array(flat[index :: len(names)]).cast(pa.int32())
             for index, name in enumerate(names)
         }
-        none = pa.scalar(None, pa.int32())
-        fields["message"] = self.pc.if_else(
-            self.pc.less(fields["message"], 0), none, fields["message"]
-        )
         structs = pa.StructArray.from_arrays(list(fields.values()), list(fields))
         offsets = pa.array(self.batch._span_offsets).cast(pa.int32())
         return pa.ListArray.from_arrays(offsets, structs)

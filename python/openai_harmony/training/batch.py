@@ -143,8 +143,7 @@ class Batch:
         spans = []
         for span in range(self._span_offsets[index], self._span_offsets[index + 1]):
             begin = span * _FIELDS_OF_A_SPAN
-            message, *places = self._spans[begin : begin + _FIELDS_OF_A_SPAN]
-            spans.append(MessageSpan(None if message < 0 else message, *places))
+            spans.append(MessageSpan(*self._spans[begin : begin + _FIELDS_OF_A_SPAN]))
         return spans
 
     def to_arrow(self, columns: arrow.Columns = "trl") -> pa.Table:

@@ -41,7 +41,7 @@ _MAGIC = b"MMIDIDX\x00\x00"
 _HEADER = struct.Struct("<9sQBQQ")
 _UINT8, _INT32 = 1, 4
 _ITEM_BYTES = {_UINT8: 1, _INT32: 4}
-_STEP = 65536
+STEP = 65536
 """The entries of an index that are computed at once."""
 
 
@@ -144,16 +144,16 @@ def _write_index(file: IO[bytes], lengths: _Lengths, kind: int) -> None:
     file.write(lengths)
     for part in _pointers(lengths, _ITEM_BYTES[kind]):
         file.write(part)
-    for first in range(0, count + 1, _STEP):
-        file.write(array("q", range(first, min(first + _STEP, count + 1))))
+    for first in range(0, count + 1, STEP):
+        file.write(array("q", range(first, min(first + STEP, count + 1))))
 
 
 def _pointers(lengths: _Lengths, item_bytes: int) -> Iterator[array[int]]:
     """Where each sequence begins, in bytes."""
     begin = 0
-    for first in range(0, len(lengths), _STEP):
+    for first in range(0, len(lengths), STEP):
         part = array("q")
-        for length in lengths[first : first + _STEP]:
+        for length in lengths[first : first + STEP]:
             part.append(begin)
             begin += length * item_bytes
         yield part
