@@ -399,15 +399,17 @@ class TestFlags:
     def test_of_writing_are_those_of_the_function(self) -> None:
         parser = argparse.ArgumentParser()
         dataset.add(parser)
-        flags = {action.dest: action for action in parser._actions}
+        files = ["rows.jsonl", "out"]
+        flags = vars(parser.parse_args(files))
         parameters = inspect.signature(write_dataset).parameters
         own = set(parameters) - set(RowOptions.__annotations__) - NOT_FLAGS_OF_FILES.keys()
         assert own <= set(flags)
-        assert {name: flags[name].default for name in own - {"inputs", "output"}} == {
+        assert {name: flags[name] for name in own - {"inputs", "output"}} == {
             name: parameters[name].default for name in own - {"inputs", "output"}
         }
         for name, words in (("to", FileFormat), ("columns", Columns)):
-            assert flags[name].choices == [*get_args(words)]
+            for word in get_args(words):
+                assert vars(parser.parse_args([*files, f"--{name}", word]))[name] == word
 
     def test_of_each_option(self) -> None:
         for table, types in self.tables():

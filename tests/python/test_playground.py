@@ -229,11 +229,11 @@ def test_the_command(tmp_path: Path) -> None:
         assert running.stdout is not None
         address = running.stdout.readline().strip()
         assert re.fullmatch(r"http://127\.0\.0\.1:\d+/", address)
-        with urllib.request.urlopen(address, timeout=20) as response:
+        with urllib.request.urlopen(address, timeout=60) as response:
             assert b"harmony" in response.read()
     finally:
         running.terminate()
-        running.communicate(timeout=20)
+        running.communicate(timeout=60)
 
 
 def test_a_port_that_is_taken(capsys: pytest.CaptureFixture[str]) -> None:

@@ -25,6 +25,7 @@ from openai_harmony import serve
 from openai_harmony.interop import Body
 from openai_harmony.serve.bodies import LARGE, is_quick
 from openai_harmony.serve.engines import EngineError, Sampled, SampleRequest
+from simulation import simulated_clock
 
 CHAT, RESPONSES, ANTHROPIC, OLLAMA, GENERATE = BODIES
 
@@ -381,7 +382,7 @@ def test_half_a_body(path: str, sends: list[bytes]) -> None:
         # Who has sent no body has no place.
         return await ask(app, path, BODIES[path]), await late
 
-    other, answer = asyncio.run(run())
+    other, answer = simulated_clock.run(run())
     assert (other.status, answer.status) == (200, 408)
     assert error_of(path, answer)[0] == "the body did not arrive in time"
 
@@ -392,14 +393,14 @@ def test_more_bodies_than_there_is_room_for(path: str) -> None:
     full = json.dumps(BODIES[path]).encode().ljust(60_000)
 
     async def run() -> None:
-        app = serve.app(says(), body_timeout=0.2, max_bodies=100_000)
+        app = serve.app(says(), body_timeout=1, max_bodies=100_000)
         late = asyncio.ensure_future(ask(app, CHAT, sends=[b" " * 60_000]))
 
         async def begun() -> None:
             while not app.state.gateway.bodies.held:
                 await asyncio.sleep(0)
 
-        await asyncio.wait_for(begun(), 5)
+        await asyncio.wait_for(begun(), 60)
         refused = await ask(app, path, full)
         assert (refused.status, refused.headers["retry-after"]) == (429, "1")
         assert "bytes of bodies" in error_of(path, refused)[0]
@@ -571,9 +572,9 @@ def test_an_engine_that_never_ends() -> None:
 
     engine = Engine(silent)
     app = serve.app(engine, request_timeout=0.1)
-    answer = asked(app, CHAT, BODIES[CHAT])
+    answer = simulated_clock.run(ask(app, CHAT, BODIES[CHAT]))
     assert (answer.status, answer.json()["error"]["message"]) == (504, "the answer takes too long")
-    streamed = asked(app, RESPONSES, {**BODIES[RESPONSES], "stream": True})
+    streamed = simulated_clock.run(ask(app, RESPONSES, {**BODIES[RESPONSES], "stream": True}))
     assert streamed.events()[-1]["type"] == "response.failed"
     assert engine.closed == 2
 
@@ -605,7 +606,7 @@ def test_a_client_that_leaves(when: str, stream: bool, caplog: pytest.LogCapture
         gateway = app.state.gateway
         assert (gateway.limits.running, gateway.limits.waiting) == (0, 0)
 
-    asyncio.run(run())
+    simulated_clock.run(run())
     [record] = [record for record in caplog.records if record.getMessage() == "request"]
     assert record.fields["client_left"] is True  # type: ignore[attr-defined]
 
@@ -626,7 +627,7 @@ def test_a_client_that_reads_slowly_holds_up_nobody() -> None:
         await asyncio.wait((slow,))
         assert engine.closed == 21
 
-    asyncio.run(run())
+    simulated_clock.run(run())
 
 
 def test_completions_that_are_passed_on_are_limited_and_may_break_off() -> None:
@@ -660,7 +661,7 @@ def test_completions_that_are_passed_on_are_limited_and_may_break_off() -> None:
         assert 'harmony_engine_errors_total{status="502"} 1.0' in figures
         left = asyncio.ensure_future(ask(app, path, body, leaves=lambda answer: bool(answer.parts)))
         release.clear()
-        await asyncio.wait_for(left, 10)
+        await asyncio.wait_for(left, 60)
         assert app.state.gateway.limits.running == 0
 
     asyncio.run(run())
@@ -689,10 +690,10 @@ def test_a_client_that_stops_to_read_does_not_keep_its_turn(
         assert gateway.limits.running == 1
         if server_ends:
             gateway.ending.set_result(None)
-        await asyncio.wait_for(stuck, 10)
+        await asyncio.wait_for(stuck, 60)
         assert (gateway.limits.running, engine.closed) == (0, 1)
 
-    asyncio.run(run())
+    simulated_clock.run(run())
 
 
 def test_no_more_requests_than_allowed() -> None:
@@ -714,7 +715,7 @@ def test_no_more_requests_than_allowed() -> None:
         release.set()
         assert [answer.status for answer in await asyncio.gather(*tasks)] == [200, 200, 200]
 
-    asyncio.run(run())
+    simulated_clock.run(run())
 
 
 def test_no_turn_in_time() -> None:
@@ -732,7 +733,7 @@ def test_no_turn_in_time() -> None:
         first.cancel()
         await asyncio.wait((first,))
 
-    asyncio.run(run())
+    simulated_clock.run(run())
 
 
 @pytest.mark.parametrize("n", [1, 3])

@@ -63,7 +63,7 @@ async def serving(answer: WRITE, about: WRITE | None = None) -> AsyncIterator[st
 def at(use: Callable[[str], Awaitable[Any]], answer: WRITE, about: WRITE | None = None) -> Any:
     async def run() -> Any:
         async with serving(answer, about) as url:
-            return await asyncio.wait_for(use(url), 10)
+            return await asyncio.wait_for(use(url), 60)
 
     return asyncio.run(run())
 
@@ -228,7 +228,7 @@ def test_a_proxy_of_the_environment_is_not_asked(monkeypatch: pytest.MonkeyPatch
     async def run() -> None:
         async with (
             running(fake_engines.vllm(TOKENS)) as fake,
-            aclosing(connect(f"vllm={fake.url}", timeout=10)) as engine,
+            aclosing(connect(f"vllm={fake.url}", timeout=60)) as engine,
         ):
             found = await asked(engine)()
             assert [token for some in found for token in some.tokens] == TOKENS
@@ -238,7 +238,7 @@ def test_a_proxy_of_the_environment_is_not_asked(monkeypatch: pytest.MonkeyPatch
 
 def test_questions_may_share_a_connection() -> None:
     async def use(url: str) -> tuple[str | None, int]:
-        async with aclosing(connect(f"llama.cpp={url}", timeout=10)) as engine:
+        async with aclosing(connect(f"llama.cpp={url}", timeout=60)) as engine:
             await engine.check()
             await engine.check()
             return engine.model, engine.context

@@ -111,7 +111,7 @@ def patience(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def run(use: Callable[[Engine, Any], Awaitable[None]], kind: str = "completions") -> None:
     async def at() -> None:
-        async with engine() as made, aclosing(connect(f"{kind}={made.url}", timeout=10)) as asked:
+        async with engine() as made, aclosing(connect(f"{kind}={made.url}", timeout=60)) as asked:
             await asked.check()
             made.connections = 0
             await use(made, asked)
@@ -261,7 +261,7 @@ def test_what_an_engine_sets_for_one_client_is_not_sent_for_another() -> None:
         async with await asyncio.start_server(connected, "127.0.0.1", 0) as server:
             # A name: cookies of addresses are not kept anyway.
             url = f"http://localhost:{server.sockets[0].getsockname()[1]}"
-            async with aclosing(connect(f"completions={url}", timeout=10)) as asked:
+            async with aclosing(connect(f"completions={url}", timeout=60)) as asked:
                 for _ in range(2):
                     with pytest.raises(EngineError):
                         await answered(asked)

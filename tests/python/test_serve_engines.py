@@ -53,7 +53,7 @@ def sampled(
     """All tokens, the reason, and the fake with what it was asked."""
 
     async def use(fake: Fake) -> tuple[list[int], Any, Fake]:
-        engine = connect(f"{kind}={fake.url}", timeout=10)
+        engine = connect(f"{kind}={fake.url}", timeout=60)
         found: list[int] = []
         reason = None
         async with aclosing(engine), aclosing(engine.sample(request)) as all_sampled:
@@ -91,7 +91,7 @@ def test_gives_the_tokens(kind: str, paths: dict[str, Any], auto: bool) -> None:
 @ENGINES
 def test_gives_log_probabilities(kind: str, paths: dict[str, Any]) -> None:
     async def use(fake: Fake) -> list[TokenLogprob | None]:
-        engine = connect(f"{kind}={fake.url}", timeout=10)
+        engine = connect(f"{kind}={fake.url}", timeout=60)
         given: list[TokenLogprob | None] = []
         asked = replace(REQUEST, logprobs=2)
         async with aclosing(engine), aclosing(engine.sample(asked)) as all_sampled:

@@ -439,16 +439,17 @@ def test_a_wrong_setting_is_named_as_it_was_written(
         assert f"error: --{setting}: {reason}" in said
 
 
-def until_running(url: str, figure: str = "running 1.0") -> None:
+def until_running(url: str, figure: str = "running 1.0", key: str = "-") -> None:
     """Waits until a request is answered, or until another figure."""
     deadline = time.monotonic() + 60
-    while f"harmony_requests_{figure}\n" not in get(f"{url}/metrics").decode():
+    while f"harmony_requests_{figure}\n" not in get(f"{url}/metrics", key).decode():
         assert time.monotonic() < deadline
         time.sleep(0.02)
 
 
-def get(url: str) -> bytes:
-    with urllib.request.urlopen(url, timeout=60) as response:
+def get(url: str, key: str = "-") -> bytes:
+    request = urllib.request.Request(url, headers={"x-api-key": key})
+    with urllib.request.urlopen(request, timeout=60) as response:
         return bytes(response.read())
 
 
@@ -626,19 +627,22 @@ def test_keys_and_configuration_are_read_again(records: Path, tmp_path: Path, wo
     options = ("--api-key-file", str(keys), "--config", str(config), "--workers", str(workers))
     with command("--engine", f"replay={records}", *options, log=log) as (url, process):
 
-        def settle() -> None:
-            """Until all processes go by the new configuration, or have had the time to."""
-            time.sleep(0.0 if workers == 1 else 1.5)
-
         def of_all(path: str, key: str, body: Any = None) -> set[int]:
             return {status(url, path, key, body) for _ in range(4 * workers)}
+
+        def settle(path: str, key: str, wanted: int, body: Any = None) -> None:
+            """Until all processes go by the new configuration."""
+            deadline = time.monotonic() + 60
+            while of_all(path, key, body) | of_all(path, key, body) != {wanted}:
+                assert time.monotonic() < deadline
+                time.sleep(0.05)
 
         assert (of_all("/v1/models", "alpha"), of_all("/v1/models", "beta")) == ({200}, {401})
         assert (of_all(CHAT, "alpha", two), of_all(CHAT, "alpha", body)) == ({400}, {400})
         slow = {"messages": [{"role": "user", "content": "Slow"}]}
         with ThreadPoolExecutor(1) as pool:
             running = pool.submit(status, url, CHAT, "alpha", slow)
-            time.sleep(0.2)
+            until_running(url, key="alpha")
             keys.write_text("beta\n")
             config.write_text('max-answers = 2\nunsupported = "placeholder"\nport = 1\n')
             asked_again(process, log, "the configuration was read again")
@@ -646,7 +650,7 @@ def test_keys_and_configuration_are_read_again(records: Path, tmp_path: Path, wo
             [again] = [one for one in told if one["event"] == "the configuration was read again"]
             assert sorted(again["changed"]) == ["max-answers", "unsupported"]
             assert (again["keys"], again["keys_added"], again["keys_removed"]) == (1, 1, 1)
-            settle()
+            settle("/v1/models", "alpha", 401)
             assert running.result(60) == 200
         # The command line counts, so the port did not change; what only a start changes is said.
         assert (of_all("/v1/models", "alpha"), of_all("/v1/models", "beta")) == ({401}, {200})
@@ -660,7 +664,7 @@ def test_keys_and_configuration_are_read_again(records: Path, tmp_path: Path, wo
         asked_again(process, log, "these settings change only by a new start: store-days")
         keys.write_text("")
         asked_again(process, log, "the configuration stays as it is: api-key-file: ")
-        settle()
+        settle(CHAT, "beta", 400, two)
         assert (of_all(CHAT, "beta", two), of_all(CHAT, "beta", BODIES[CHAT])) == ({400}, {200})
 
 

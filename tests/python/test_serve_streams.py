@@ -20,16 +20,13 @@ from openai_harmony import serve
 from openai_harmony.serve.configuration import Configuration
 from openai_harmony.serve.engines import EngineError, Sampled, SampleRequest
 from openai_harmony.serve.sampling import held
+from simulation.simulated_clock import run
 
 CHAT, RESPONSES, ANTHROPIC, OLLAMA, GENERATE = BODIES
 STREAM = {**BODIES[CHAT], "stream": True}
 FINAL = "<|channel|>final<|message|>"
 Parts = AsyncGenerator[bytes, None]
 Sampling = AsyncGenerator[Sampled, None]
-
-
-def run(use: Any) -> Any:
-    return asyncio.run(asyncio.wait_for(use, 30))
 
 
 async def silent(request: SampleRequest) -> Sampling:
@@ -135,7 +132,7 @@ def test_what_is_passed_on_is_closed_within_its_request(caplog: pytest.LogCaptur
     async def use() -> None:
         await ask(app, "/v1/completions", {}, leaves=lambda answer: bool(answer.parts))
 
-    run(use())
+    asyncio.run(use())
     assert at_the_end == [1]
 
 
@@ -147,8 +144,8 @@ def test_what_is_passed_on_ends_with_its_time(
         yield b"data: {}\n\n"
         await asyncio.Event().wait()
 
-    app = serve.app(passes_on(parts), request_timeout=0.1)
-    answer = run(ask(app, "/v1/completions", {"stream": stream}))
+    app = serve.app(passes_on(parts), request_timeout=1)
+    answer = asyncio.run(ask(app, "/v1/completions", {"stream": stream}))
     assert (answer.status, answer.body) == (200, b"data: {}\n\n")
     assert fields(caplog)["stream"] is (stream is True)
 
@@ -161,7 +158,7 @@ def test_what_is_passed_on_and_is_no_stream_has_no_end_if_it_breaks_off(
         raise EngineError("broke")
 
     app = serve.app(passes_on(parts, "application/json"))
-    answer = run(ask(app, "/v1/completions", {}, pause=0.001))
+    answer = asyncio.run(ask(app, "/v1/completions", {}, pause=0.001))
     assert answer.body == b'{"choices"'
     assert (fields(caplog)["error"], fields(caplog)["client_left"]) == ("broke", True)
 
@@ -388,14 +385,14 @@ def test_the_room_for_bodies_is_used_up(less: int, status: int) -> None:
 
     async def use() -> None:
         room = {"max_body": len(raw), "max_bodies": 2 * len(raw) - less}
-        app = serve.app(says(), body_timeout=0.1, **room)
+        app = serve.app(says(), body_timeout=1, **room)
         half = asyncio.ensure_future(ask(app, CHAT, sends=[raw]))
         await asyncio.sleep(0)
         assert (await ask(app, CHAT, raw)).status == status
         assert (await half).status == 408
         assert app.state.gateway.bodies.held == 0
 
-    run(use())
+    asyncio.run(use())
 
 
 def replay(folder: Path, name: str, text: str) -> str:
