@@ -532,8 +532,8 @@ SECTIONS = {
 MARKS = {
     "same": "the reading of the corpus",
     "call": "a call is lost, changed, or made of what is none",
-    "shown": "thoughts or markers are in the text for the user",
-    "text": "thoughts or text are lost or elsewhere",
+    "shown": "reasoning or markers are in the text for the user",
+    "text": "reasoning or text is lost or elsewhere",
     "error": "an error, and no answer",
     "not its job": "such an output does not reach it",
 }
@@ -556,18 +556,13 @@ def page(data: dict[str, Any]) -> str:
 
     def share(counted: Counter[str]) -> str:
         asked = counted.total() - counted["not its job"]
-        return f"{counted['same']} of {asked}" if asked else "–"
+        return f"{counted['same']}/{asked}" if asked else "–"
 
     kinds = sorted(marks, key=lambda kind: -marks[kind][OURS].total())
     rows = []
     for kind in kinds:
         counted, section = marks[kind], SECTIONS[kind]
-        outside = [
-            name for name in peers if not counted[name].total() - counted[name]["not its job"]
-        ]
-        rows.append(
-            [f"`{kind}`", section, *(share(counted[name]) for name in peers), ", ".join(outside)]
-        )
+        rows.append([f"`{kind}`", section, *(share(counted[name]) for name in peers)])
     totalled = (
         [name, PEERS[name].takes, *(totals[name][mark] for mark in MARKS)] for name in peers
     )
@@ -580,7 +575,7 @@ def page(data: dict[str, Any]) -> str:
             guide=GUIDE,
             totals=table(("parser", "its job", *MARKS), totalled),
             marks="".join(f"* **{mark}**: {meaning}.\n" for mark, meaning in MARKS.items()),
-            kinds=table(("kind", "section of the guide", *peers, "not the job of"), rows),
+            kinds=table(("kind", "section of the guide", *peers), rows),
             sections=table(("section of the guide", "what it says"), SAYS.items()),
             left_out="".join(f"* **{name}**: {why}.\n" for name, why in data["left_out"].items()),
         )
