@@ -25,12 +25,6 @@ def trained(example: Example) -> str:
     return ENCODING.decode([t for t, m in zip(example.tokens, example.loss_mask) if m])
 
 
-def error(row: Any, form: Any = "chat") -> str:
-    [(index, error)] = render([row], format=form).errors
-    assert index == 0
-    return str(error)
-
-
 class TestPreferences:
     ROWS: tuple[dict[str, Any], ...] = (
         {"prompt": [USER], "chosen": [RIGHT], "rejected": [WRONG]},
@@ -67,15 +61,6 @@ class TestPreferences:
         ]
         pairs = render(self.ROWS[:1], format="preference").to_arrow("kto")
         assert pairs["label"].to_pylist() == [True, False]
-
-    def test_the_prompt_of_several_turns_is_not_trained(self) -> None:
-        history = [USER, WRONG, USER]
-        row = {"prompt": history, "chosen": [RIGHT], "rejected": [WRONG]}
-        assert [trained(example) for example in render([row], format="preference")] == [FOUR, FIVE]
-        whole = {"chosen": [*history, RIGHT], "rejected": [*history, WRONG]}
-        assert (
-            render([whole], format="preference").tokens == render([row], format="preference").tokens
-        )
 
     def test_both_answers_or_none(self) -> None:
         long = {"prompt": [USER], "chosen": [RIGHT], "rejected": [{**RIGHT, "content": "4 " * 99}]}
@@ -197,14 +182,3 @@ class TestApis:
         row = {"id": 3, "messages": [USER, {"role": "assistant", "content": "4."}]}
         batch = render(pa.Table.from_pylist([row]), format="anthropic")
         assert (trained(batch[0]), batch.errors) == (FOUR, [])
-
-    def test_bad_rows(self) -> None:
-        assert "this is a body of another API" in error(self.RESPONSES, "anthropic")
-        assert "this is a body of another API" in error(self.ANTHROPIC, "responses")
-        thought = {**self.RESPONSES, "input": self.RESPONSES["input"][:2]}
-        assert "input[1]: ends in a thought" in error(thought, "responses")
-        assert "messages[0].role" in error(
-            {"messages": [{"role": "x", "content": ""}]}, "anthropic"
-        )
-        assert "Nothing" in error({"messages": [USER]}, "anthropic")
-        assert "expected an object" in error([USER], "anthropic")
