@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from itertools import count
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from openai_harmony._extras import needed
 from openai_harmony.adapters import chat
@@ -26,6 +26,8 @@ transformers: Any = needed("transformers", "hf")
 _ENCODING = load_harmony_encoding(HarmonyEncodingName.HARMONY_GPT_OSS)
 _FIRST_SPECIAL, _SIZE = 199_998, 201_088
 _VARIABLES = ("reasoning_effort", "model_identity", "conversation_start_date")
+_Rendered: TypeAlias = tuple[list[int], list[int]]
+"""The tokens of a conversation, and the loss mask."""
 
 
 @functools.cache
@@ -187,6 +189,7 @@ class HarmonyTokenizer(transformers.PreTrainedTokenizer):  # type: ignore[misc]
             InvalidRequestError: A message that chat completions do not have, with its path.
             ValueError: Another variable, ``documents``, or options that exclude one another.
         """
+        sizes = {"padding": padding, "truncation": truncation, "max_length": max_length}
         # Engines give the tokenizer its own.
         if (self.chat_template if chat_template is None else chat_template) != _own_template():
             if return_assistant_tokens_mask:
@@ -199,52 +202,46 @@ class HarmonyTokenizer(transformers.PreTrainedTokenizer):  # type: ignore[misc]
                 add_generation_prompt=add_generation_prompt,
                 continue_final_message=continue_final_message,
                 tokenize=tokenize,
-                padding=padding,
-                truncation=truncation,
-                max_length=max_length,
                 return_tensors=return_tensors,
                 return_dict=return_dict,
                 tokenizer_kwargs=tokenizer_kwargs,
+                **sizes,
                 **variables,
             )
-        if documents:
-            raise ValueError("documents: the format has none; write them into a message")
-        if continue_final_message and (add_generation_prompt or return_assistant_tokens_mask):
-            raise ValueError(
-                "continue_final_message: not with add_generation_prompt, nor with "
-                "return_assistant_tokens_mask"
-            )
-        if return_assistant_tokens_mask and not (tokenize and return_dict):
-            raise ValueError("return_assistant_tokens_mask: needs tokenize and return_dict")
-        conversation = _messages(conversation)
-        is_batched = len(conversation) > 0 and not isinstance(conversation[0], Mapping)
-        rows = [
-            _render(
-                _messages(each), tools, add_generation_prompt, continue_final_message, variables
-            )
-            for each in (conversation if is_batched else [conversation])
-        ]
-        tokens, masks = [row[0] for row in rows], [row[1] for row in rows]
-        if not tokenize:
-            texts = [_ENCODING.decode(row) for row in tokens]
-            return texts if is_batched else texts[0]
-        in_batch = is_batched or return_tensors is not None
-        options = dict(tokenizer_kwargs or {})
-        if return_assistant_tokens_mask:
-            options["return_attention_mask"] = True
-        out = self(
-            tokens if in_batch else tokens[0],
-            padding=padding,
-            truncation=truncation,
-            max_length=max_length,
-            **options,
+        _check_asked(
+            bool(documents),
+            bool(continue_final_message),
+            add_generation_prompt,
+            return_assistant_tokens_mask,
+            is_whole=tokenize and return_dict,
         )
-        if return_assistant_tokens_mask:
-            kept = zip(masks, out["attention_mask"] if in_batch else [out["attention_mask"]])
-            aligned = [self._aligned(mask, attention) for mask, attention in kept]
-            out["assistant_masks"] = aligned if in_batch else aligned[0]
+        chats, is_batched = _chats(conversation)
+        rows = [
+            _render(each, tools, add_generation_prompt, continue_final_message, variables)
+            for each in chats
+        ]
+        if not tokenize:
+            texts = [_ENCODING.decode(tokens) for tokens, _ in rows]
+            return texts if is_batched else texts[0]
+        options = {**sizes, **(tokenizer_kwargs or {})}
+        in_batch = is_batched or return_tensors is not None
+        out = self._sized(rows, in_batch, options, return_assistant_tokens_mask)
         out.convert_to_tensors(tensor_type=return_tensors)
         return out if return_dict else out["input_ids"]
+
+    def _sized(
+        self, rows: list[_Rendered], in_batch: bool, options: dict[str, Any], has_masks: bool
+    ) -> Any:
+        """The tokens of rows and their masks, cut and padded."""
+        if has_masks:
+            options["return_attention_mask"] = True
+        tokens = [tokens for tokens, _ in rows]
+        out = self(tokens if in_batch else tokens[0], **options)
+        if has_masks:
+            kept = out["attention_mask"] if in_batch else [out["attention_mask"]]
+            aligned = [self._aligned(mask, each) for (_, mask), each in zip(rows, kept)]
+            out["assistant_masks"] = aligned if in_batch else aligned[0]
+        return out
 
     def _aligned(self, mask: list[int], attention: Sequence[int]) -> list[int]:
         """A mask as its tokens were cut and padded."""
@@ -303,9 +300,30 @@ def _schemas(tools: Sequence[Any] | None) -> list[Any]:
     return [schema_of(tool) if callable(tool) else tool for tool in tools or ()]
 
 
-def _messages(conversation: Any) -> Any:
-    """Those of an object that has some, as transformers' ``Chat`` does."""
-    return getattr(conversation, "messages", conversation)
+def _check_asked(
+    has_documents: bool, continues: bool, asks: bool, has_masks: bool, *, is_whole: bool
+) -> None:
+    """``ValueError`` for options that exclude one another."""
+    if has_documents:
+        raise ValueError("documents: the format has none; write them into a message")
+    if continues and (asks or has_masks):
+        raise ValueError(
+            "continue_final_message: not with add_generation_prompt, nor with "
+            "return_assistant_tokens_mask"
+        )
+    if has_masks and not is_whole:
+        raise ValueError("return_assistant_tokens_mask: needs tokenize and return_dict")
+
+
+def _chats(conversation: Any) -> tuple[list[Any], bool]:
+    """The messages of one conversation, or of each of several, and whether there are several.
+
+    A conversation may be an object that has messages, as transformers' ``Chat`` does.
+    """
+    messages = getattr(conversation, "messages", conversation)
+    is_batched = len(messages) > 0 and not isinstance(messages[0], Mapping)
+    chats = messages if is_batched else [messages]
+    return [getattr(each, "messages", each) for each in chats], is_batched
 
 
 def _render(
@@ -314,7 +332,7 @@ def _render(
     asks: bool,
     continues: bool | str,
     variables: Mapping[str, Any],
-) -> tuple[list[int], list[int]]:
+) -> _Rendered:
     """The tokens of a conversation, and the loss mask, of which a continued one has none."""
     unknown = [name for name in variables if name not in _VARIABLES]
     if unknown:

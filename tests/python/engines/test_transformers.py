@@ -66,14 +66,20 @@ def test_each_api(engine: Any, path: str, stream: bool) -> None:
         assert '"length"' in said or '"max_tokens"' in said or '"incomplete"' in said
 
 
-def test_it_is_a_model(engine: Any) -> None:
+@pytest.fixture(scope="module")
+def model(folder: str) -> Any:
+    """The same model without the engine."""
+    return transformers.AutoModelForCausalLM.from_pretrained(folder, dtype="auto")
+
+
+def test_it_is_a_model(engine: Any, model: Any) -> None:
     asyncio.run(engine.check())
     assert (engine.name, engine.model, engine.context) == ("transformers", "tiny-gpt-oss", 1024)
     greedy, reason = sampled(engine, temperature=0.0)
     assert (len(greedy), reason) == (12, "length")
     assert sampled(engine, temperature=0.0) == (greedy, reason)
     prompt = torch.tensor([PROMPT])
-    known = engine._model.generate(
+    known = model.generate(
         prompt, attention_mask=torch.ones_like(prompt), max_new_tokens=12, do_sample=False
     )
     assert known[0, len(PROMPT) :].tolist() == greedy
@@ -103,14 +109,14 @@ class AskedError(Exception):
 
 
 def asked(engine: Any, monkeypatch: pytest.MonkeyPatch, request: SampleRequest) -> dict[str, Any]:
-    def generate(_: Any, **options: Any) -> None:
+    def generate(model: Any, ids: Any, **options: Any) -> None:
         raise AskedError(options)
 
     async def run() -> None:
         async for _ in engine.sample(request):
             raise AssertionError("it sampled")
 
-    monkeypatch.setattr(engine._model, "generate", generate)
+    monkeypatch.setattr(transformers.GptOssForCausalLM, "generate", generate)
     with pytest.raises(EngineError, match="transformers failed: Asked") as error:
         asyncio.run(asyncio.wait_for(run(), 120))
     cause = error.value.__cause__
@@ -162,7 +168,7 @@ def test_a_grammar_is_a_processor(engine: Any, monkeypatch: pytest.MonkeyPatch) 
     assert asked(engine, monkeypatch, constrained)["logits_processor"] == []
 
 
-def test_log_probabilities_are_those_of_the_model(engine: Any) -> None:
+def test_log_probabilities_are_those_of_the_model(engine: Any, model: Any) -> None:
     request = SampleRequest(PROMPT, 6, STOPS, {"temperature": 0.7, "seed": 3}, logprobs=2)
 
     async def run() -> list[Any]:
@@ -173,7 +179,7 @@ def test_log_probabilities_are_those_of_the_model(engine: Any) -> None:
     given = [one for some in found for one in some.logprobs or []]
     assert len(given) == len(tokens) == 6
     with torch.inference_mode():
-        logits = engine._model(torch.tensor([PROMPT + tokens])).logits[0, len(PROMPT) - 1 : -1]
+        logits = model(torch.tensor([PROMPT + tokens])).logits[0, len(PROMPT) - 1 : -1]
     expected = torch.log_softmax(logits.float(), dim=-1)
     for token, one, row in zip(tokens, given, expected):
         assert one.logprob == pytest.approx(float(row[token]), abs=2e-2)
@@ -196,34 +202,34 @@ def test_an_answer_has_them(engine: Any) -> None:
 def test_a_client_that_leaves_frees_the_model(engine: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     ended = []
 
-    def generate(ids: Any, stopping_criteria: Any, **_: Any) -> None:
+    def generate(model: Any, ids: Any, stopping_criteria: Any, **_: Any) -> None:
         for _ in range(3000):
             if stopping_criteria[0](ids, None).all():
                 ended.append("early")
                 return
             time.sleep(0.001)
 
-    monkeypatch.setattr(engine._model, "generate", generate)
+    monkeypatch.setattr(transformers.GptOssForCausalLM, "generate", generate)
 
     async def run() -> None:
-        sampling = engine.sample(SampleRequest(PROMPT, 3000, STOPS, {}))
-        first = await anext(sampling)
-        assert first.tokens == [PROMPT[-1]]
-        await sampling.aclose()
-        assert ended == ["early"]
-        assert not engine._one.locked()
+        for _ in range(2):  # The second waits for nothing that the first has left.
+            sampling = engine.sample(SampleRequest(PROMPT, 3000, STOPS, {}))
+            first = await anext(sampling)
+            assert first.tokens == [PROMPT[-1]]
+            await sampling.aclose()
+        assert ended == ["early"] * 2
 
     asyncio.run(asyncio.wait_for(run(), 120))
 
 
 def test_where_the_model_is_loaded(
-    engine: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    model: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     places = []
 
     def load(_: str, dtype: str, device_map: Any) -> Any:
         places.append((dtype, device_map))
-        return engine._model
+        return model
 
     monkeypatch.setattr(transformers.AutoModelForCausalLM, "from_pretrained", load)
     for has_one in (False, True):
