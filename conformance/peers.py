@@ -246,8 +246,9 @@ PEERS = {
     "SGLang 0.5.23": Peer(
         ("sglang==0.5.23",),
         sglang,
-        "sampled text → chat completions; the detectors of reasoning and calls, one after the other",
+        "sampled text → chat completions, not streamed; the detectors of reasoning and calls, one after the other",
         text=True,
+        built_in=False,
     ),
     "Ollama 0.17.4": Peer(
         ("github.com/ollama/ollama@v0.17.4",),
@@ -558,11 +559,23 @@ def page(data: dict[str, Any]) -> str:
         asked = counted.total() - counted["not its job"]
         return f"{counted['same']}/{asked}" if asked else "–"
 
+    def case(row: dict[str, Any]) -> list[str]:
+        given = (row["peers"][name] for name in peers)
+        words = (mark if isinstance(mark, str) else mark[0] for mark in given)
+        return [row["case"], *("–" if word == "not its job" else word for word in words)]
+
     kinds = sorted(marks, key=lambda kind: -marks[kind][OURS].total())
     rows = []
     for kind in kinds:
         counted, section = marks[kind], SECTIONS[kind]
         rows.append([f"`{kind}`", section, *(share(counted[name]) for name in peers)])
+    folded = [
+        f"<details markdown>\n<summary>{kind}: {marks[kind][OURS].total()}</summary>\n\n{every}\n</details>\n"
+        for kind in kinds
+        for every in [
+            table(("case", *peers), (case(row) for row in data["cases"] if row["kind"] == kind))
+        ]
+    ]
     totalled = (
         [name, PEERS[name].takes, *(totals[name][mark] for mark in MARKS)] for name in peers
     )
@@ -576,6 +589,7 @@ def page(data: dict[str, Any]) -> str:
             totals=table(("parser", "its job", *MARKS), totalled),
             marks="".join(f"* **{mark}**: {meaning}.\n" for mark, meaning in MARKS.items()),
             kinds=table(("kind", "section of the guide", *peers), rows),
+            cases="\n".join(folded),
             sections=table(("section of the guide", "what it says"), SAYS.items()),
             left_out="".join(f"* **{name}**: {why}.\n" for name, why in data["left_out"].items()),
         )
