@@ -84,7 +84,7 @@ wasm: ## javascript/harmony.wasm, and its tests in Node 20: `rustup target add w
 	else echo "no compiler for wasm32-unknown-unknown: rustup target add wasm32-unknown-unknown" >&2; exit 1; fi
 	cp target/wasm/wasm32-unknown-unknown/release/harmony.wasm javascript/
 	cd javascript && node --test test/ && npm exec --yes --package=typescript@5 --package=@types/node@20 -- \
-	  tsc --strict --noEmit --module nodenext --target es2022 --lib es2022,dom test/types.ts
+	  tsc --strict --exactOptionalPropertyTypes --noEmit --module nodenext --target es2022 --lib es2022,dom test/types.ts
 
 # Without --quiet, which drops warnings before --strict counts them.
 docs: $(VENV)/.dev $(VENV)/.built $(VENV)/.docs ## the site in target/site: every link is checked

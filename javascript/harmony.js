@@ -3,6 +3,7 @@
 const SIZE = 4; // Of a pointer, a length and a token id on wasm32.
 const BUFFER = 3 * SIZE; // HarmonyBuffer and HarmonyTokens: data, len, capacity.
 const DIALECTS = ["chat_completions", "responses", "anthropic", "ollama"];
+const PREFIXES = ["chatcmpl-", "resp_", "msg_", ""]; // Of an answer's id.
 const REASONS = ["stop", "length", "abort"];
 const FORMS = ["lark", "xgrammar", "gbnf"];
 const ENGINES = ["completions", "sglang", "llama.cpp"];
@@ -58,7 +59,7 @@ export class Harmony {
   }
 
   decodeBytes(tokens) {
-    return this.#bytes((to) => this.#with([tokens], ([data, len]) => this.#wasm.harmony_decode(data, len, to)));
+    return this.#bytes((to) => this.#with([ids(tokens)], ([data, len]) => this.#wasm.harmony_decode(data, len, to)));
   }
 
   decode(tokens) {
@@ -84,7 +85,7 @@ export class Harmony {
   }
 
   parse(tokens, options = {}) {
-    return this.#json((to) => this.#with([tokens, json(options)], (given) => this.#wasm.harmony_parse(...given, to)));
+    return this.#json((to) => this.#with([ids(tokens), json(options)], (given) => this.#wasm.harmony_parse(...given, to)));
   }
 
   parser(options = {}) {
@@ -99,7 +100,7 @@ export class Harmony {
   #parser(handle) {
     const ask = (call) => this.#json((to) => call(handle.use(), to));
     return this.#owner(handle, "harmony_parser_free", {
-      feed: (tokens) => this.#json((to) => this.#with([tokens], ([data, len]) => this.#wasm.harmony_parser_feed(handle.use(), data, len, to))),
+      feed: (tokens) => this.#json((to) => this.#with([ids(tokens)], ([data, len]) => this.#wasm.harmony_parser_feed(handle.use(), data, len, to))),
       finish: () => ask(this.#wasm.harmony_parser_finish),
       describe: () => ask(this.#wasm.harmony_parser_describe),
       save: () => this.#bytes((to) => this.#wasm.harmony_parser_save(handle.use(), to)),
@@ -120,7 +121,7 @@ export class Harmony {
       describe: () => this.#json((to) => this.#wasm.harmony_turn_describe(handle.use(), to)),
       grammar: (form) => this.#text((to) => this.#wasm.harmony_turn_grammar(handle.use(), choice(FORMS, form, "form"), to)),
       reply: (settings) =>
-        begin((place) => this.#with([json(replyOptions(settings))], (parts) => this.#wasm.harmony_turn_reply(handle.use(), ...parts, place))),
+        begin((place) => this.#with([json(replyOptions(PREFIXES[number], settings))], (parts) => this.#wasm.harmony_turn_reply(handle.use(), ...parts, place))),
       restoreReply: (saved, settings = {}) =>
         begin((place) => this.#with([saved, json(settings)], (parts) => this.#wasm.harmony_reply_restore(handle.use(), ...parts, place))),
     });
@@ -129,7 +130,7 @@ export class Harmony {
   #reply(handle) {
     const describe = () => this.#json((to) => this.#wasm.harmony_reply_describe(handle.use(), to));
     return this.#owner(handle, "harmony_reply_free", {
-      feed: (tokens) => this.#text((to) => this.#with([tokens], ([data, len]) => this.#wasm.harmony_reply_feed(handle.use(), data, len, to))),
+      feed: (tokens) => this.#text((to) => this.#with([ids(tokens)], ([data, len]) => this.#wasm.harmony_reply_feed(handle.use(), data, len, to))),
       finish: (reason = "stop", stopString = "") =>
         this.#text((to) => this.#with([stopString], (given) => this.#wasm.harmony_reply_finish(handle.use(), choice(REASONS, reason, "reason"), ...given, to))),
       fail: (message, status = 500) =>
@@ -142,7 +143,7 @@ export class Harmony {
 
   engineReader(form, { maxTokens = 2 ** 31, stopTokens = this.stopTokens } = {}) {
     const number = choice(ENGINES, form, "form");
-    const handle = this.#handle((place) => this.#with([stopTokens], (stops) => this.#wasm.harmony_engine_new(number, maxTokens, ...stops, place)));
+    const handle = this.#handle((place) => this.#with([ids(stopTokens)], (stops) => this.#wasm.harmony_engine_new(number, maxTokens, ...stops, place)));
     const feed = (bytes) => {
       const { tokens, rest } = this.#outputs((to, end) => this.#with([bytes], (given) => this.#wasm.harmony_engine_feed(handle.use(), ...given, to, end)));
       return { tokens, end: rest.length ? JSON.parse(this.#decoder.decode(rest)) : null };
@@ -180,13 +181,13 @@ export class Harmony {
   }
 
   #copied(input) {
-    const isTokens = !(input instanceof Uint8Array);
-    const whole = isTokens ? Uint32Array.from(input, checked) : input;
+    if (!(input instanceof Uint8Array || input instanceof Uint32Array)) throw new TypeError(`expected a string or a Uint8Array, got ${input}`);
     const at = this.#slot();
-    this.#wasm.harmony_buffer_reserve(at, whole.byteLength + SIZE);
+    this.#wasm.harmony_buffer_reserve(at, input.byteLength + SIZE);
+    if (this.#field(at + 2 * SIZE) < input.byteLength) throw new RangeError(`no memory for ${input.byteLength} bytes`);
     const data = this.#field(at);
-    new Uint8Array(this.#wasm.memory.buffer, data, whole.byteLength).set(new Uint8Array(whole.buffer, whole.byteOffset, whole.byteLength));
-    return { at, data, count: whole.length };
+    new Uint8Array(this.#wasm.memory.buffer, data, input.byteLength).set(new Uint8Array(input.buffer, input.byteOffset, input.byteLength));
+    return { at, data, count: input.length };
   }
 
   #slots = 0;
@@ -278,14 +279,20 @@ function json(value) {
   return JSON.stringify(value);
 }
 
+/** Token ids of any iterable but a string, which has characters. */
+function ids(tokens) {
+  if (typeof tokens === "string" || !tokens?.[Symbol.iterator]) throw new TypeError(`expected token ids, got ${tokens}`);
+  return Uint32Array.from(tokens, checked);
+}
+
 function checked(token) {
   if (!Number.isInteger(token) || token < 0 || token >= 2 ** 32) throw new TypeError(`${token} is not a token id`);
   return token;
 }
 
 /** What a host of WebAssembly has not: a clock and random numbers. */
-function replyOptions(given) {
+function replyOptions(prefix, given) {
   const random = crypto.getRandomValues(new Uint8Array(12));
   const id = Array.from(random, (byte) => byte.toString(16).padStart(2, "0")).join("");
-  return { id, created: Math.floor(Date.now() / 1000), ...given };
+  return { id: prefix + id, created: Math.floor(Date.now() / 1000), ...given };
 }

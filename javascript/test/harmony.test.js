@@ -96,6 +96,7 @@ for (const [dialect, body] of Object.entries(BODIES)) {
     const said = ({ messages, repairs, usage }) => ({ messages, repairs, usage });
     assert.deepEqual(said(moved.describe()), said(whole.describe()));
     assert.ok(JSON.stringify(whole.response()).includes("f"));
+    assert.match(turn.reply({ model: "m" }).response().id ?? "", /^(chatcmpl-|resp_|msg_|$)/);
     assert.notEqual(turn.reply({ model: "m" }).response().id, turn.reply({ model: "m" }).response().id ?? "ollama has none");
   });
 }
@@ -117,8 +118,16 @@ test("what is wrong is an Error that names it", () => {
   for (const [act, expected] of wrong) {
     assert.throws(act, (error) => error instanceof HarmonyError && Object.entries(expected).every(([key, value]) => error[key] === value));
   }
-  assert.throws(() => harmony.readTurn("chat", {}), TypeError);
-  assert.throws(() => harmony.decode([-1]), TypeError);
+  const refused = [
+    [() => harmony.readTurn("chat", {}), /dialect: expected one of/],
+    [() => harmony.decode([-1]), /-1 is not a token id/],
+    [() => harmony.decode("abc"), /expected token ids, got abc/],
+    [() => harmony.encode(5), /expected a string/],
+    [() => harmony.render(undefined), /expected a string/],
+    [() => harmony.encode(new Uint8Array(2 ** 32 - 9)), /no memory for 4294967287 bytes/],
+  ];
+  for (const [act, message] of refused) assert.throws(act, message);
+  assert.equal(harmony.decode(new Uint8Array([1, 2])), harmony.decode([1, 2])); // Ids, not four bytes of one.
   const freed = harmony.parser();
   freed.free();
   assert.throws(() => freed.feed([1]), /freed/);
