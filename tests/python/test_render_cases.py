@@ -132,17 +132,17 @@ def test_rendered(case: int) -> None:
     assert check(answer.json()), ENCODING.decode(answer.json()["token_ids"])
 
 
-def case_12() -> None:
+def test_the_id_of_a_request_is_in_the_answer() -> None:
     made = asked(f"{CHAT}/render", {"messages": USER}, **{"x-request-id": "mine"}).json()
     assert made["request_id"] == "chatcmpl-mine"
 
 
-def case_13() -> None:
+def test_what_is_not_sent_as_json_is_refused() -> None:
     assert refused(asyncio.run(ask(serve.app("none"), f"{CHAT}/render", {"messages": USER})))
     assert refused(asked(f"{CHAT}/render", b"{"))
 
 
-def case_14() -> None:
+def test_another_model_is_not_found() -> None:
     body = {"messages": USER, "model": "other"}
     answer = asked(f"{CHAT}/render", body)
     assert answer.status == 404
@@ -150,13 +150,13 @@ def case_14() -> None:
     assert asked(f"{CHAT}/render", {"messages": USER}).status == 200
 
 
-def case_15() -> None:
+def test_a_prompt_beyond_the_context_is_refused() -> None:
     long = {"messages": [{"role": "user", "content": "a " * 200}]}
     assert refused(asked(f"{CHAT}/render", long, serve.app("none=100")))
     assert refused(asked(f"{TEXTS}/render", {"prompt": "a " * 200}, serve.app("none=100")))
 
 
-def case_16() -> None:
+def test_an_image_is_left_out_as_in_vllm() -> None:
     """The warm-up of llm-d's token producer. vLLM drops the image, so its prompts do, too."""
     body = {"messages": [{"role": "user", "content": [{"type": "text", "text": "a"}, IMAGE]}]}
     answer = asked(f"{CHAT}/render", body)
@@ -166,20 +166,20 @@ def case_16() -> None:
     assert refused(asked(f"{CHAT}/render", body, own))
 
 
-def case_17() -> None:
+def test_each_prompt_of_completions_is_rendered() -> None:
     for given, count in (("a", 1), (["a", "b"], 2), ([1, 2], 1), ([[1], [2], [3]], 3)):
         assert len(asked(f"{TEXTS}/render", {"prompt": given}).json()) == count
     [made] = asked(f"{TEXTS}/render", {"prompt": "a"}).json()
     assert made["sampling_params"]["max_tokens"] == 16
 
 
-def case_18() -> None:
+def test_a_stored_response_is_refused() -> None:
     answer = asked("/v1/responses/render", {"input": "a", "previous_response_id": "b"})
     assert refused(answer)
     assert answer.json()["error"]["param"] == "previous_response_id"
 
 
-def case_19() -> None:
+def test_a_whole_answer_is_derendered() -> None:
     assert message_of(whole(tokens(ANSWER)))["content"] == "Hi 😀 there."
     called = whole(tokens(CALLS), {"messages": USER, "tools": [RAIN]}, finish_reason="stop")
     assert called["choices"][0]["finish_reason"] == "tool_calls"
@@ -187,28 +187,28 @@ def case_19() -> None:
     assert cut["choices"][0]["finish_reason"] == "length"
 
 
-def case_20() -> None:
+def test_what_is_missing_for_derendering_is_refused() -> None:
     generated = {"request_id": "r", "choices": [choice([1])]}
     assert refused(asked(f"{CHAT}/derender", {"generate_response": generated}))
     body = {"stream": True, "generate_chunk": generated, "chat_request": {"messages": USER}}
     assert refused(asked(f"{CHAT}/derender", body))
 
 
-def case_21() -> None:
+def test_pieces_of_any_size_make_the_same_answer() -> None:
     sampled = tokens(ANSWER)
     for size in range(1, len(sampled) + 1):
         pieces = [sampled[at : at + size] for at in range(0, len(sampled), size)]
         assert joined(streamed(pieces)) == message_of(whole(sampled))
 
 
-def case_22() -> None:
+def test_two_servers_derender_one_stream() -> None:
     pieces = [[token] for token in tokens(CALLS)]
     body = {"messages": USER, "tools": [RAIN]}
     two = streamed(pieces, body, [serve.app("none"), serve.app("none")])
     assert joined(two) == joined(streamed(pieces, body))
 
 
-def case_23() -> None:
+def test_an_end_and_a_usage_need_no_tokens() -> None:
     chunks = streamed([tokens(ANSWER), []])
     assert chunks[-1]["choices"][0]["finish_reason"] == "stop"
     body = {
@@ -220,7 +220,7 @@ def case_23() -> None:
     assert asked(f"{CHAT}/derender", body).json()["chunk"]["choices"] == []
 
 
-def case_24() -> None:
+def test_states_and_choices_that_do_not_fit_are_refused() -> None:
     body = {
         "stream": True,
         "generate_chunk": {"request_id": "r", "choices": [choice([1])]},
@@ -235,25 +235,12 @@ def case_24() -> None:
         assert refused(asked(f"{CHAT}/derender", {**body, **wrong}))
 
 
-def case_25() -> None:
+def test_ids_are_whole_numbers() -> None:
     """Dynamo's endpoint picker reads ``token_ids`` with its protocol ``vllm``: whole numbers from 0 on."""
     made = asked(f"{CHAT}/render", {"messages": USER, "model": "gpt-oss-20b"}).json()
     assert made["token_ids"]
     assert all(type(one) is int and 0 <= one < 2**32 for one in made["token_ids"])
     assert "input_ids" not in made
-
-
-CASES = [case for name, case in sorted(globals().items()) if name.startswith("case_")]
-
-
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
-def test_case(case: Callable[[], None]) -> None:
-    case()
-
-
-def test_no_case_is_missing() -> None:
-    named = {int(case.__name__.removeprefix("case_")) for case in CASES}
-    assert named | set(RENDERED) == set(range(1, 26))
 
 
 def refused(answer: Answer) -> bool:
