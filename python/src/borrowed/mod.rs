@@ -4,8 +4,6 @@ mod content;
 mod owned;
 mod tools;
 
-use std::slice;
-
 pub(super) use self::content::{BorrowedDeveloper, BorrowedSystem};
 pub(super) use self::tools::{BorrowedNamespace, BorrowedTool, BorrowedTools};
 use super::text::BorrowedText;
@@ -19,7 +17,7 @@ use openai_harmony::machinery::{AsMessage, ContentPart};
 pub(super) struct BorrowedMessage {
     pub(super) author: BorrowedAuthor,
     pub(super) recipient: Option<BorrowedText>,
-    pub(super) content: BorrowedParts,
+    pub(super) content: Vec<BorrowedPart>,
     pub(super) channel: Option<BorrowedText>,
     pub(super) content_type: Option<BorrowedText>,
 }
@@ -30,12 +28,6 @@ pub(super) struct BorrowedAuthor {
     pub(super) name: Option<BorrowedText>,
 }
 
-/// The parts of a message's content. Nearly all messages have one.
-pub(super) enum BorrowedParts {
-    One(BorrowedPart),
-    Many(Vec<BorrowedPart>),
-}
-
 /// A part of a message's content.
 pub(super) enum BorrowedPart {
     Text(BorrowedText),
@@ -43,19 +35,10 @@ pub(super) enum BorrowedPart {
     Developer(Box<BorrowedDeveloper>),
 }
 
-impl BorrowedParts {
-    fn as_slice(&self) -> &[BorrowedPart] {
-        match self {
-            Self::One(part) => slice::from_ref(part),
-            Self::Many(parts) => parts,
-        }
-    }
-}
-
 impl BorrowedMessage {
     /// About as many bytes as the content has.
     pub(super) fn size(&self) -> usize {
-        self.content.as_slice().iter().map(BorrowedPart::size).sum()
+        self.content.iter().map(BorrowedPart::size).sum()
     }
 }
 
@@ -81,7 +64,7 @@ impl AsMessage for BorrowedMessage {
     }
 
     fn parts(&self) -> impl Iterator<Item = ContentPart<'_>> {
-        self.content.as_slice().iter().map(|part| match part {
+        self.content.iter().map(|part| match part {
             BorrowedPart::Text(text) => ContentPart::Text(text.as_str()),
             BorrowedPart::System(content) => ContentPart::System((&**content).into()),
             BorrowedPart::Developer(content) => ContentPart::Developer((&**content).into()),

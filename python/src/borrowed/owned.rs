@@ -18,7 +18,7 @@ impl From<BorrowedMessage> for Message {
         Self {
             author,
             recipient: owned(message.recipient.as_ref()),
-            content: message.content.as_slice().iter().map(content).collect(),
+            content: message.content.iter().map(content).collect(),
             channel: owned(message.channel.as_ref()),
             content_type: owned(message.content_type.as_ref()),
         }

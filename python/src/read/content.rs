@@ -2,13 +2,13 @@
 
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyString};
+use pyo3::types::PyString;
 
 use super::own_json::part_via_own_json;
 use super::tools::namespaces;
 use super::values::{boolean, each, model, optional, optional_string, optional_text, string, text};
 use crate::attributes::{Attributes, fields};
-use crate::borrowed::{BorrowedDeveloper, BorrowedPart, BorrowedParts, BorrowedSystem};
+use crate::borrowed::{BorrowedDeveloper, BorrowedPart, BorrowedSystem};
 use crate::errors::{InvalidArgument, Read, brief};
 use crate::json;
 use crate::text::BorrowedText;
@@ -16,17 +16,11 @@ use crate::types::Models;
 use openai_harmony::chat::{ChannelConfig, ReasoningEffort, ResponseFormat};
 
 /// The parts of a message. A string is a single text, as in validation.
-pub(super) fn contents(object: &Bound<'_, PyAny>, models: &Models) -> Read<BorrowedParts> {
+pub(super) fn contents(object: &Bound<'_, PyAny>, models: &Models) -> Read<Vec<BorrowedPart>> {
     if let Ok(text) = object.cast::<PyString>() {
-        return Ok(BorrowedParts::One(BorrowedPart::Text(BorrowedText::of(text)?)));
+        return Ok(vec![BorrowedPart::Text(BorrowedText::of(text)?)]);
     }
-    if let Ok(list) = object.cast::<PyList>()
-        && list.len() == 1
-    {
-        let only = list.get_item(0)?;
-        return part(&only, models).map(BorrowedParts::One).map_err(|invalid| invalid.inside(0));
-    }
-    each(object, |object| part(object, models)).map(BorrowedParts::Many)
+    each(object, |object| part(object, models))
 }
 
 fn part(object: &Bound<'_, PyAny>, models: &Models) -> Read<BorrowedPart> {
