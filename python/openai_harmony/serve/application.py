@@ -57,7 +57,7 @@ def application(engine: Engine | None, configuration: Configuration) -> Starlett
     cors = Middleware(
         CORSMiddleware, allow_origins=settings.origins, allow_methods=["*"], allow_headers=["*"]
     )
-    keeper = Middleware(Doorkeeper, door=door, refuse=gateway.refuse)
+    keeper = Middleware(Doorkeeper, door=door, refuse=gateway.turn_away)
     stored = StoredResponses(gateway, store)
     routes = _routes(gateway, stored, store)
     made = Starlette(

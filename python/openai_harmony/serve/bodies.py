@@ -109,8 +109,23 @@ class Bodies:
                 return await self._received(request, most, arrival, stack)
         except RefusedError as error:
             if error.status != 408:
-                await discard(request)
+                await self.discard(request)
             raise
+
+    async def discard(self, request: Request) -> None:
+        """Reads the rest of a large body, for a while: a client that still sends reads no answer.
+
+        One that waits for a "100 Continue" gets its answer instead.
+        """
+        headers = request.headers
+        is_small = len(headers.get("content-length", "")) < 5 and "transfer-encoding" not in headers
+        if is_small or "expect" in headers:
+            return
+        rest, wait = asyncio.ensure_future(_rest(request)), asyncio.FIRST_COMPLETED
+        try:
+            await asyncio.wait((rest, self._ending()), timeout=_DISCARD_SECONDS, return_when=wait)
+        finally:
+            rest.cancel()
 
     async def _received(
         self, request: Request, most: int, arrival: _Arrival, stack: ExitStack
@@ -198,23 +213,11 @@ class _Arrival:
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self._timer.cancel()
         self._ending.remove_done_callback(self._stop)
+        self._task = None  # the server's end may be about to call `_stop`
         if self._is_late and kind is asyncio.CancelledError:
             if self._ending.done():
                 raise ServerEndsError("the server ends") from None
             raise RefusedError("the body did not arrive in time", 408) from None
-
-
-async def discard(request: Request) -> None:
-    """Reads the rest of a large body, for a while: a client that still sends reads no answer.
-
-    One that waits for a "100 Continue" gets its answer instead.
-    """
-    headers = request.headers
-    is_small = len(headers.get("content-length", "")) < 5 and "transfer-encoding" not in headers
-    if is_small or "expect" in headers:
-        return
-    with suppress(asyncio.TimeoutError):
-        await asyncio.wait_for(_rest(request), _DISCARD_SECONDS)
 
 
 async def _rest(request: Request) -> None:

@@ -50,7 +50,32 @@ class Connections:
         return Connection(self, **named)
 
 
-class Connection(_Protocol):  # type: ignore[misc]
+class Impatient(asyncio.Protocol):
+    """Closes the connection of a client that has read nothing for too long."""
+
+    loop: Any
+    transport: Any
+    _shared: Connections
+    _unread: asyncio.TimerHandle | None = None
+
+    def pause_writing(self) -> None:
+        """The client does not read as fast as it is sent to."""
+        super().pause_writing()
+        self._unread = _stopped(self._unread)
+        self._unread = self.loop.call_later(self._shared.client_timeout, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """It has read."""
+        super().resume_writing()
+        self._unread = _stopped(self._unread)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """It is closed."""
+        self._unread = _stopped(self._unread)
+        super().connection_lost(exc)
+
+
+class Connection(Impatient, _Protocol):  # type: ignore[misc]
     """A connection of uvicorn's, with limits."""
 
     def __init__(self, shared: Connections, **named: Any) -> None:
@@ -58,7 +83,6 @@ class Connection(_Protocol):  # type: ignore[misc]
         self._shared = shared
         self._head: asyncio.TimerHandle | None = None
         self._head_size = 0
-        self._unread: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
         """A client has connected."""
@@ -109,21 +133,10 @@ class Connection(_Protocol):  # type: ignore[misc]
         if self in self._shared.open and self.cycle.response_complete:
             self._shared.idle[self] = None
 
-    def pause_writing(self) -> None:
-        """The client does not read as fast as it is sent to."""
-        super().pause_writing()
-        self._unread = _stopped(self._unread)
-        self._unread = self.loop.call_later(self._shared.client_timeout, self.abort)
-
-    def resume_writing(self) -> None:
-        """It has read."""
-        super().resume_writing()
-        self._unread = _stopped(self._unread)
-
     def connection_lost(self, exc: Exception | None) -> None:
         """It is closed."""
         self._forget()
-        self._head, self._unread = _stopped(self._head), _stopped(self._unread)
+        self._head = _stopped(self._head)
         super().connection_lost(exc)
 
     def abort(self) -> None:

@@ -11,7 +11,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from openai_harmony.serve.bodies import discard
 from openai_harmony.serve.configuration import Configuration
 from openai_harmony.serve.keys import ANONYMOUS, Key, digest
 from openai_harmony.serve.refusals import RefusedError, path_of
@@ -71,8 +70,6 @@ class Doorkeeper:
             state["key"] = self._key(scope)
         except RefusedError as error:
             request = Request({"method": "GET", **scope, "type": "http"}, receive)
-            if scope["type"] == "http":
-                await discard(request)
             await (await self._refuse(request, error))(scope, receive, send)
             return
         await self._app(scope, receive, send)

@@ -228,6 +228,11 @@ class Gateway:
 
         return await self.recorded(request, api_of(request.scope), refused)
 
+    async def turn_away(self, request: Request, error: Exception) -> Response:
+        """The same for a request of which no body was read."""
+        await self.bodies.discard(request)
+        return await self.refuse(request, error)
+
     async def _answer(
         self, call: Call, request: Request, record: Record, stack: AsyncExitStack
     ) -> Response:

@@ -111,7 +111,7 @@ class Server(uvicorn.Server):
         config = uvicorn.Config(
             self._app,
             http=self._connections,  # type: ignore[arg-type]
-            ws=protocol(),
+            ws=protocol(self._connections),
             ws_max_size=settings.max_body,
             # uvloop would close new connections without a word where no file can be opened.
             loop="asyncio",

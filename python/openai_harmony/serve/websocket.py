@@ -20,6 +20,7 @@ from starlette.types import Message
 from starlette.websockets import WebSocket
 
 from openai_harmony.interop import Body
+from openai_harmony.serve.connections import Connections, Impatient
 from openai_harmony.serve.store import input_of
 
 RESTARTS, TRY_LATER = 1012, 1013
@@ -32,8 +33,8 @@ _OWN_HEADERS = (b"content-length", b"content-type", b"content-encoding", b"conne
 Create = Callable[[Request], Awaitable[Response]]
 
 
-def protocol() -> Any:
-    """Uvicorn's protocol of WebSockets, in which answers end before the server does.
+def protocol(connections: Connections) -> Any:
+    """Uvicorn's protocol of WebSockets with these limits, in which answers end before the server.
 
     ``"none"`` where the package `websockets` is missing.
     """
@@ -42,7 +43,9 @@ def protocol() -> Any:
     except ModuleNotFoundError:
         return "none"
 
-    class Protocol(WebSocketsSansIOProtocol):
+    class Protocol(Impatient, WebSocketsSansIOProtocol):
+        _shared = connections
+
         def shutdown(self) -> None:
             """The server ends; the application closes the connection."""
             if self.handshake_complete and not self.close_sent:
@@ -63,7 +66,7 @@ class ResponsesSocket:
         self._recent: OrderedDict[str, Body] = OrderedDict()
         """The items up to and with a response, by its id."""
         self._lanes: dict[str | None, asyncio.Task[None]] = {}
-        self._waiting = 0
+        self._waiting, self._ends = 0, False
         self._active: dict[str, str | None] = {}
         """The lanes of the responses under way."""
         self._steers: dict[str, list[dict[str, Any]]] = {}
@@ -86,6 +89,7 @@ class ResponsesSocket:
         """Takes events until the server ends (true) or the client goes away."""
         while (message := await self._socket.receive())["type"] == "websocket.receive":
             if message.get("code") == RESTARTS:
+                self._ends = True
                 return True
             try:
                 await self._take(json.loads(message.get("text") or message.get("bytes") or ""))
@@ -96,7 +100,9 @@ class ResponsesSocket:
 
     async def _take(self, event: dict[str, Any]) -> None:
         kind, lane = event.pop("type", None), event.pop("stream_id", None)
-        if kind == "response.create" and self._waiting < _MOST_WAITING:
+        if kind == "response.create" and self._ends:
+            await self._fail(503, "the server ends", lane)
+        elif kind == "response.create" and self._waiting < _MOST_WAITING:
             self._waiting += 1
             before = self._lanes.get(lane)
             self._lanes[lane] = asyncio.create_task(self._answer(event, lane, before))
@@ -262,7 +268,8 @@ class _Exchange:
         self._asked = socket.continued(asked)
         self._status = 200
         self._streams = self._is_whole = False
-        self._unread = b""
+        self._passed_on = 0
+        """So many events of the piece under way are sent. If that is cancelled, it comes again."""
         self._following: dict[str, Any] | None = None
 
     async def run(self) -> dict[str, Any] | None:
@@ -279,21 +286,22 @@ class _Exchange:
             kinds = dict(message["headers"])
             self._streams = kinds.get(b"content-type", b"").startswith(b"text/event-stream")
             return
-        self._unread += message.get("body", b"")
-        self._is_whole = not message.get("more_body")
+        body, is_last = message.get("body", b""), not message.get("more_body")
         if self._streams:
-            *events, self._unread = self._unread.split(b"\n\n")
-            for event in events:
+            for event in body.split(b"\n\n")[self._passed_on : -1]:
                 await self._pass_on(event)
-        elif not message.get("more_body") and self._status != 499:
-            error = json.loads(self._unread).get("error")
+            self._passed_on = 0
+        elif is_last and self._status != 499:
+            error = json.loads(body).get("error")
             about = {"type": "error", "status": self._status, "error": error}
             await self._socket.send(about, self._lane)
+        self._is_whole = is_last
 
     async def _pass_on(self, event: bytes) -> None:
         data = event.partition(b"data: ")[2].decode()
         kind = event.partition(b"\n")[0].removeprefix(b"event: ").decode()
         await self._socket.send_text(data, self._lane)
+        self._passed_on += 1
         if kind == "response.created":
             self._socket.begun(json.loads(data)["response"]["id"], self._lane)
         elif kind in _ENDS:

@@ -9,7 +9,7 @@ from typing import Any
 
 from openai_harmony.serve.settings import Settings
 from simulation.simulated_clients import CHAT, NEVER, RESPONSES, Exchange, Understood
-from simulation.simulated_engine import EARLY, MARKER, Asked, Plan
+from simulation.simulated_engine import EARLY, FORCED, MARKER, Asked, Plan
 
 GRAMMARS = {"structured_outputs", "structural_tag", "grammar"}
 AT_ONCE = 0.5
@@ -22,12 +22,12 @@ DISCARD_SECONDS = 10.0
 """So long the rest of a large body is read before it is refused."""
 LEAST_RATE_SECONDS = 5.0
 """So often the rate of a large body is measured."""
+MOST_CONNECTING = 4.0
+"""So long it may take to ask the engine, with all questions about it."""
+THOUGHT_HEADER = 3
+"""So many tokens come before a thought."""
 LAST_SECONDS = 2.5
 """So long an answer may take to end once its time is up."""
-
-
-def _key(one: Exchange) -> str:
-    return one.headers.get("authorization", "").removeprefix("Bearer ")
 
 
 class Laws:
@@ -95,11 +95,22 @@ class Laws:
             answer = longest("request_timeout") + longest("client_timeout")
             latest = one.whole_at + longest("queue_timeout") + answer + LAST_SECONDS + AT_ONCE
             latest += 3 * settings.store_timeout if self._world.network.hangs else 0
-        drained = process.ends_at + settings.drain_timeout + LAST_SECONDS + AT_ONCE
+        asked = self._asked.get(one.marker, ()) if one.method == "POST" else ()
+        drained = process.ends_at + settings.drain_timeout + AT_ONCE
+        drained += LAST_SECONDS if asked else 0
         drained += settings.store_timeout if self._world.network.hangs else 0
         drained += AT_ONCE if not one.slow else longest("client_timeout") + 5
         latest = min(latest, max(drained, one.begun + AT_ONCE))
-        assert one.ended <= latest, f"it ended {one.ended - latest} s too late"
+        # Who reads nothing sees the close of a WebSocket late.
+        ended = one.released if one.is_message and one.slow > LAST_SECONDS else one.ended
+        assert ended <= latest, f"it ended {ended - latest} s too late"
+        if asked and not self._world.network.refusals:
+            waited = min(found.began for found in asked) - one.whole_at
+            waited -= settings.store_timeout if self._world.network.hangs else 0
+            waited -= longest("queue_timeout") + MOST_CONNECTING
+            assert waited <= 0, f"it waited {waited} s too long"
+        unread = one.connection.wire.peer.longest_full - longest("client_timeout")
+        assert unread <= AT_ONCE, f"nothing was read for {unread} s too long"
 
     def is_its_own(self, one: Exchange) -> None:
         """No text, field or item of another request."""
@@ -134,7 +145,7 @@ class Laws:
     def is_meant(self, one: Exchange) -> None:
         """Every answer is what the model's tokens mean, or ends as its API says failures end."""
         assert one.status != 500, one.raw
-        assert one.status in (0, 401) or _key(one) not in self._world.wrong_keys, "a wrong key"
+        assert one.status in (0, 401) or one.key not in self._world.wrong_keys, "a wrong key"
         if one.left or one.stops:
             return
         process = self._process(one)
@@ -158,6 +169,12 @@ class Laws:
         self._ids += [found[0].id] if one.path in (CHAT, RESPONSES) and found[0].id else []
         if any(answer.end == "failed" for answer in found):
             assert all(answer.end == "failed" for answer in found)
+            if one.status == 200 and one.method == "POST" and not one.is_hostile:
+                plans = self._world.engine.plans[one.marker]
+                for answer in found:
+                    begins = any(plan.texts[1].startswith(answer.text) for plan in plans)
+                    is_call = any(plan.calls for plan in plans)
+                    assert begins or is_call, f"{answer} is the beginning of none"
             self._is_refused_rightly(one, found[0].text)
             return
         plans = self._world.engine.plans[one.marker]
@@ -166,7 +183,7 @@ class Laws:
             fitting = [plan for plan in left if self._fits(one, plan, answer)]
             texts = [plan.texts[1] for plan in left]
             assert fitting, f"{answer} is none of {texts}"
-            left.remove(fitting[0])
+            left.remove(min(fitting, key=lambda plan: plan.calls))  # cut off, a call fits all
         asked = [found for found in self._asked[one.marker] if not found.is_void]
         assert not any(found.fault in EARLY for found in asked), "an engine's fault is hidden"
 
@@ -194,7 +211,7 @@ class Laws:
         assert answer.end == "length", answer
         process = self._process(one)
         most = min(settings.max_output_tokens for _, settings in process.history)
-        most = min(most, self._world.keys.get(_key(one), {}).get("tokens", most))
+        most = min(most, self._world.keys.get(one.key, {}).get("tokens", most))
         assert most < len(plan.sampled) + 20, "cut off before the limit"
         return plan.calls or text.startswith(answer.text.rstrip("\ufffd"))
 
@@ -209,9 +226,12 @@ class Laws:
         refused = any(one.whole_at <= at <= one.ended for at in self._world.network.refusals)
         fails = self._world.store_fails or self._world.network.hangs
         stored = fails and one.path.startswith(RESPONSES)
+        silent = faults & {"silence", "late silence"}
+        # While one answer begins, the others' connections are not read.
+        silent |= {found.end for found in self._asked[one.marker]} & {"hangs"}
+        is_late = self._is_late(one) or (silent and took >= 0.99 * settings.engine_timeout)
         if status == 200:  # a stream
-            late = self._is_late(one)
-            assert faults or ends or late or stored or refused, "it failed"
+            assert faults or ends or is_late or stored or refused, "it failed"
         elif status == 429:
             full = self._was_full(one, process)
             waited = took >= 0.99 * min(found.queue_timeout for _, found in process.history)
@@ -231,17 +251,13 @@ class Laws:
         elif status == 404:
             assert one.foreign, text
         elif status == 401:
-            assert _key(one) in self._world.wrong_keys, text
+            assert one.key in self._world.wrong_keys, text
         elif status == 408:
             patience = min(found.body_timeout for _, found in process.history)
             patience = min(patience, LEAST_RATE_SECONDS) if one.padding else patience
             assert min(one.whole_at, one.ended) - one.begun >= 0.9 * patience, text
         elif status == 504:
-            silent = faults & {"silence", "late silence"}
-            # While one answer begins, the others' connections are not read.
-            silent |= {found.end for found in self._asked[one.marker]} & {"hangs"}
-            is_silent = silent and took >= 0.99 * settings.engine_timeout
-            assert self._is_late(one) or is_silent, text
+            assert is_late, text
         elif status == 503:
             assert "down" in faults or ends or stored or refused, text
         elif status == 502:
@@ -265,8 +281,8 @@ class Laws:
     def _was_full(self, one: Exchange, process: Any) -> bool:
         """Whether so many others may have been there that it could not even wait."""
         others = self._others(one, process)
-        total, own = len(others), sum(_key(other) == _key(one) for other in others)
-        limits = self._world.keys.get(_key(one), {})
+        total, own = len(others), sum(other.key == one.key for other in others)
+        limits = self._world.keys.get(one.key, {})
 
         def is_full(found: Settings, running: int, waiting: int, mine: int, idle: int) -> bool:
             return self._lacks(found.max_running, running, mine, 1, limits.get("running")) and (
@@ -294,7 +310,7 @@ class Laws:
         sizes = [(other, len(other.request())) for other in self._others(one, process)]
         large = [(other, size) for other, size in sizes if size >= LARGE]
         used = sum(size for _, size in large)
-        own = sum(size for other, size in large if _key(other) == _key(one))
+        own = sum(size for other, size in large if other.key == one.key)
         size, most = len(one.request()), process.settings.max_bodies
         return size >= LARGE and self._lacks(most, used, max(own, 1), size, None)
 
@@ -324,10 +340,16 @@ class Laws:
         assert len(more) <= one.count, f"{len(more)} continuations of {one.count} answers"
         process = self._process(one)
         if first:
-            own = self._world.keys.get(_key(one), {}).get("tokens", NEVER)
+            own = self._world.keys.get(one.key, {}).get("tokens", NEVER)
             most = [min(own, settings.max_output_tokens) for _, settings in process.history]
             for found in first:
                 assert found.most in [min(limit, 131_072 - len(found.prompt)) for limit in most]
+        ended = sorted(found.ended for found in first)
+        for before, found in zip(ended, sorted(more, key=lambda found: found.began)):
+            assert before <= found.began + AT_ONCE, "the engine goes on with a thought that ended"
+            thought = len(found.prompt) - len(first[0].prompt) - len(FORCED) - THOUGHT_HEADER
+            budget = process.settings.thinking_budget
+            assert thought >= budget, f"a thought was ended after {thought} tokens, not {budget}"
         for found in more:
             whole = len(found.prompt) + found.most
             before = {len(other.prompt) + other.most for other in first}
@@ -399,15 +421,15 @@ class Laws:
             min(most, limits.get("running", most)),
             min(waiting, limits.get("waiting", waiting)),
         )
-        own, all_own = ([one for one in some if _key(one) == key] for some in (served, there))
+        own, all_own = ([one for one in some if one.key == key] for some in (served, there))
         assert len(own) <= most, f"{key} has {len(own)} places, {most} may be: {own}"
         assert len(all_own) <= most + waiting, f"{len(all_own)} of {key} are there: {all_own}"
 
     def _may_have(self, one: Exchange, held: list[Exchange], left: int, under_way: int) -> bool:
         """Whether a place may go to this one's key, of which so many are left."""
         # Those that connect may be of its key.
-        own = under_way + sum(_key(other) == _key(one) for other in held)
-        limit = self._world.keys.get(_key(one), {}).get("running")
+        own = under_way + sum(other.key == one.key for other in held)
+        limit = self._world.keys.get(one.key, {}).get("running")
         return not self._lacks(left, 0, own, 1, limit)
 
     def ids_are_unique(self) -> None:

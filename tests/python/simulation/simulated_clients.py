@@ -32,6 +32,8 @@ class Understood:
     id: str | None = None
     item: str | None = None
     """The id of an item of the output that can be referred to."""
+    events: int = 0
+    """So many of Responses came."""
 
 
 @dataclass
@@ -87,6 +89,19 @@ class Exchange:
     is_complete: bool = False
     """Whether HTTP's own end is there."""
     reads: int = 0
+
+    @property
+    def key(self) -> str:
+        """The key that it shows."""
+        return self.headers.get("authorization", "").removeprefix("Bearer ")
+
+    @property
+    def response(self) -> Understood | None:
+        """The response that it made, if there is a whole one with a text."""
+        if self.path != RESPONSES or self.left or not self.is_complete or self.status != 200:
+            return None
+        [answer] = self.answers()
+        return answer if answer.end in ("done", "length") and answer.text else None
 
     def request(self) -> bytes:
         body = (
@@ -163,6 +178,8 @@ def _responses(event: dict[str, Any], found: list[Understood]) -> None:
     [one] = found
     kind = event["type"].removeprefix("response.")
     assert one.end == "none", f"something follows the end: {kind}"
+    assert event["sequence_number"] == one.events, f"{one.events} events came before: {event}"
+    one.events += 1
     if kind == "output_text.delta":
         one.text += event["delta"]
     elif kind == "function_call_arguments.delta":

@@ -41,6 +41,7 @@ ODDITIES = (
     "text after the end",
     "all at once",
     "no end of HTTP",
+    "no end of the last line",
 )
 """What does not: the stop token is there."""
 WORDS = ("rain", "sun", "wind", " 🙂", "\n", '"', "\\", "<|end|>", "ß", "data: [DONE]", " the")
@@ -278,7 +279,8 @@ class _Connection(asyncio.Protocol):
             await self._stream(plan, self._events(plan, sampled[: asked.most], asked.most))
 
     async def _stream(self, plan: Plan, events: list[bytes]) -> None:
-        raw = b"".join(b"data: %b\n\n" % event for event in events) + b"data: [DONE]\n\n"
+        raw = b"\n\n".join(b"data: %b" % event for event in events)
+        raw += b"" if plan.oddity == "no end of the last line" else b"\n\ndata: [DONE]\n\n"
         fault, chance = plan.fault, self._engine.chance
         if fault in ("reset", "end of file", "late silence"):
             raw = raw[: int(plan.at * len(raw))]

@@ -25,8 +25,11 @@ class Wire(asyncio.Transport):
         self._network, self._protocol, self._name = network, protocol, name
         self._loop, self._chance = network.loop, network.chance
         self._out = bytearray()
-        self._full = self._closing = self._delivers = self._is_reading = False
+        self._closing = self._delivers = False
         self._is_reading = True
+        self._full_since: float | None = None
+        self.longest_full = 0.0
+        """So long a writer had to wait, at most."""
         self.is_lost = False
         self.written: list[tuple[float, int]] = []
         """When how many bytes were written."""
@@ -63,8 +66,8 @@ class Wire(asyncio.Transport):
         self._out += data
         before = self.written[-1][1] if self.written else 0
         self.written.append((self._loop.time(), before + len(data)))
-        if len(self._out) > self._network.most and not self._full:
-            self._full = True
+        if len(self._out) > self._network.most and self._full_since is None:
+            self._full_since = self._loop.time()
             self._protocol.pause_writing()
         self._deliver_soon()
 
@@ -108,8 +111,8 @@ class Wire(asyncio.Transport):
             self.delivered.append((self._loop.time(), before + len(piece)))
             if not self.peer.is_closing():
                 self.peer._protocol.data_received(piece)
-            if self._full and len(self._out) <= self._network.most // 4:
-                self._full = False
+            if self._full_since is not None and len(self._out) <= self._network.most // 4:
+                self._emptied()
                 self._protocol.resume_writing()
         if self._out and not self.peer.is_lost:
             self._deliver_soon()
@@ -124,9 +127,15 @@ class Wire(asyncio.Transport):
             self._closing = True  # whatever is still to be sent
             self._deliver_soon()
 
+    def _emptied(self) -> None:
+        if self._full_since is not None:
+            waited = self._loop.time() - self._full_since
+            self._full_since, self.longest_full = None, max(self.longest_full, waited)
+
     def _lose(self, error: Exception | None) -> None:
         if not self.is_lost:
             self.is_lost, self.lost_at = True, self._loop.time()
+            self._emptied()
             self._out.clear()
             self._network.open.discard(self)
             self._protocol.connection_lost(error)
@@ -200,6 +209,8 @@ class NetworkedLoop(_Loop):  # type: ignore[misc]
         """What signals call."""
 
     def call_exception_handler(self, context: dict[str, Any]) -> None:
+        if isinstance(error := context.get("exception"), AssertionError):
+            raise error  # what a client or the engine noticed
         self.network.failures.append(context)
 
     def add_signal_handler(self, sig: int, callback: Any, *args: Any) -> None:
@@ -251,12 +262,11 @@ class threaded:  # noqa: N801
     """Within it, code believes to be in a thread; how long that took is not the event loop's."""
 
     depth, seconds = 0, 0.0
-    clock: Callable[[], float] = time.thread_time
 
     def __enter__(self) -> None:
         threaded.depth += 1
-        self._begun = threaded.clock()
+        self._begun = time.thread_time()
 
     def __exit__(self, *_: object) -> None:
         threaded.depth -= 1
-        threaded.seconds += threaded.clock() - self._begun
+        threaded.seconds += time.thread_time() - self._begun

@@ -37,6 +37,7 @@ from simulation.simulated_clients import (
     RESPONSES,
     Connection,
     Exchange,
+    Understood,
 )
 from simulation.simulated_clock import SimulatedTime, run
 from simulation.simulated_engine import FAULTS, KINDS, Engine, Plan
@@ -50,6 +51,8 @@ MOST_STEPS = 1_000_000
 """So many steps a world may take."""
 MOST_SECONDS = 120.0
 """So long a world may run before it is taken for one that hangs."""
+MOST_AGAIN = 3
+"""So many stored responses are asked for again."""
 MOST_BROKEN = 5
 """After so many worlds that break a law, the search ends."""
 SCHEMA = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
@@ -72,18 +75,13 @@ class World:
         self.exchanges: list[Exchange] = []
         self.markers: set[str] = set()
         self.wrong_keys: set[str] = set()
-        self.known: list[tuple[str, str, str | None]] = []
-        """Stored responses: whose, which, and an item of it."""
         self._folder = folder
         self.keys = {
             f"key-{name}": _options(chance) for name in "ab"[: chance.choice((0, 0, 1, 2, 2))]
         }
         """What each may."""
-        self.processes = [
-            Process(self._settings(), SERVER) for _ in range(chance.choice((1, 1, 1, 2)))
-        ]
-        self.processes[-1].settings = self.processes[0].settings
-        self.processes[-1].history = self.processes[0].history[:]
+        settings = self._settings()
+        self.processes = [Process(settings, SERVER) for _ in range(chance.choice((1, 1, 1, 2)))]
         self.scripts = [self._script(at) for at in range(chance.choice((1, 2, 4, 8)))]
         self.is_begun = False
         """Whether all processes have started."""
@@ -93,7 +91,7 @@ class World:
         named: dict[str, Any] = {
             "engine": f"{self.engine.kind.partition(' ')[0]}=http://{ENGINE}",
             "engine_timeout": chance.choice((16.0, 600.0)),
-            "max_running": chance.choice((1, 1, 2, 3, 1000)),
+            "max_running": chance.choice((1, 1, 2, 3, 5, 1000)),
             "max_waiting": chance.choice((0, 1, 2, 1000)),
             "queue_timeout": chance.choice((1.0, 4.0, 60.0)),
             "request_timeout": chance.choice((5.0, 64.0, 3600.0)),
@@ -105,8 +103,8 @@ class World:
             "thinking_budget": chance.choice((None, None, 2, 8)),
             "max_bodies": chance.choice((90_000, 2**28)),
         }
-        self.store_fails = self.network.hangs = 0.0
-        if chance.random() < 0.3:
+        self.stores, self.store_fails, self.network.hangs = chance.random() < 0.4, 0.0, 0.0
+        if self.stores:
             self.store_fails = chance.choice((0.0, 0.0, 0.2))
             self.network.hangs = chance.choice((0.0, 0.0, 0.2))
             named["store"] = str(self._folder / "simulated.sqlite")
@@ -123,11 +121,9 @@ class World:
     def _script(self, at: int) -> list[Callable[[], Exchange | None]]:
         """What one client does, one after the other."""
         chance, owner = self.chance, self._owner()
-        is_socket, stores = chance.random() < 0.15, self.processes[0].settings.store != "none"
-        if (stores or is_socket) and chance.random() < 0.6:
-            if is_socket or chance.random() < 0.6:
-                return self._chain(owner, is_socket)
-            return [lambda: self._theft(owner)] * 3
+        is_socket = chance.random() < 0.15
+        if (self.stores or is_socket) and chance.random() < 0.5:
+            return self._chain(owner, is_socket)
         if is_socket:
             return [lambda: self._asks(RESPONSES, owner, is_message=True)] * 2
         count = chance.choice((1, 1, 1, 2, 3))
@@ -208,31 +204,21 @@ class World:
         elif how < 0.2:
             one.leaves = "bytes", chance.choice((0, 1, chance.randint(1, 4000)))
         if chance.random() < 0.2:
-            # Who reads nothing answers no ping of a WebSocket.
-            one.slow = 0.125 if one.is_message else chance.choice((0.125, 1.0, 90.0))
+            one.slow = chance.choice((0.125, 1.0, 90.0))
 
     def _chain(self, owner: str, is_message: bool) -> list[Callable[[], Exchange | None]]:
         """A response that is stored, what follows it, and its end."""
         before: list[Exchange] = []
-
-        def found() -> Any:
-            last = before[-1]
-            if last.left or not last.is_complete or last.status != 200:
-                return None
-            answer = last.answers()[0]
-            return None if answer.end not in ("done", "length") or not answer.text else answer
 
         def first() -> Exchange:
             before.append(self._asks(RESPONSES, owner, is_message=is_message))
             return before[-1]
 
         def following() -> Exchange | None:
-            if (answer := found()) is None:
-                return None
-            self.known.append((owner, answer.id, answer.item))
             last = before[-1]
-            stores = self.processes[0].settings.store != "none"
-            if self.chance.random() < 0.5 or not stores:
+            if (answer := last.response) is None:
+                return None
+            if self.chance.random() < 0.5 or not self.stores:
                 previous: dict[str, Any] = {"previous_response_id": answer.id}
                 one = self._asks(RESPONSES, owner, is_message=is_message, **previous)
                 one.chain = (*last.chain, last.marker)
@@ -244,35 +230,30 @@ class World:
             before.append(one)
             return one
 
-        def kept() -> Exchange | None:
-            if (answer := found()) is None or self.processes[0].settings.store == "none":
-                return None
-            one = Exchange(f"{RESPONSES}/{answer.id}", before[-1].marker, "GET")
-            one.chain, one.headers = before[-1].chain, self._plain(owner)
-            return one
+        return [first, following, following]
 
-        return [first, following, following, kept]
+    def _again(self, one: Exchange, stored: Understood) -> list[Callable[[], Exchange | None]]:
+        """Another key asks for what is stored, and then its own."""
+        others = [key for key in self.keys if key != one.key]
+        path = f"{RESPONSES}/{stored.id}"
 
-    def _plain(self, owner: str) -> dict[str, str]:
-        return {"authorization": f"Bearer {owner}"} if owner else {}
+        def theft() -> Exchange:
+            thief, how = others[0], self.chance.choice(("GET", "DELETE", "items", "next", "item"))
+            if how == "next":
+                made = self._asks(RESPONSES, thief, previous_response_id=stored.id)
+            elif how == "item" and stored.item:
+                made = self._asks(RESPONSES, thief, item=stored.item)
+            else:
+                made = Exchange(path + ("/input_items" if how == "items" else ""))
+                made.method = "DELETE" if how == "DELETE" else "GET"
+                made.headers = {"authorization": f"Bearer {thief}"}
+            made.foreign = True
+            return made
 
-    def _theft(self, owner: str) -> Exchange | None:
-        """Asks for what belongs to another key."""
-        others = [one for one in self.known if one[0] != owner]
-        if not others or not owner:
-            return None
-        _, identity, item = self.chance.choice(others)
-        how = self.chance.choice(("GET", "DELETE", "items", "continue", "item"))
-        if how == "continue":
-            one = self._asks(RESPONSES, owner, previous_response_id=identity)
-        elif how == "item" and item:
-            one = self._asks(RESPONSES, owner, item=item)
-        else:
-            path = f"{RESPONSES}/{identity}" + ("/input_items" if how == "items" else "")
-            one = Exchange(path, method="DELETE" if how == "DELETE" else "GET")
-            one.headers = self._plain(owner)
-        one.foreign = True
-        return one
+        def own() -> Exchange:
+            return Exchange(path, one.marker, "GET", headers=one.headers, chain=one.chain)
+
+        return [theft, own] if others else [own]
 
     async def live(self) -> None:
         """All that happens, and then the laws."""
@@ -285,6 +266,10 @@ class World:
         for at, happens in self._events():
             loop.call_later(at, happens)
         await asyncio.gather(*map(self._client, self.scripts))
+        if self.stores:
+            stored = [(one, found) for one in self.exchanges if (found := one.response)]
+            scripts = [self._again(one, found) for one, found in stored[:MOST_AGAIN]]
+            await asyncio.gather(*map(self._client, scripts))
         for process in self.processes:
             process.end()
         for process in self.processes:
@@ -459,14 +444,13 @@ class Worlds:
 
     def one(self, seed: int) -> None:
         """A world of this number; ``AssertionError`` with the number if it breaks a law."""
-        # Whatever else takes processor time, imports for one, does not come at the same step again;
-        # and to ask for it takes long.
-        for threaded.clock in (time.perf_counter, time.thread_time, time.thread_time):
-            if (blocked := self._blocked(seed, threaded.clock)) <= MOST_BLOCKED:
+        # Whatever else takes processor time, imports for one, does not come at the same step again.
+        for _ in range(3):
+            if (blocked := self._blocked(seed)) <= MOST_BLOCKED:
                 return
         raise AssertionError(f"seed {seed}: the event loop was blocked for {blocked:.3f} s")
 
-    def _blocked(self, seed: int, clock: Callable[[], float]) -> float:
+    def _blocked(self, seed: int) -> float:
         """How long the longest step of a world took."""
         world = World(seed, self._folder)
         SimulatedTime.ahead = threaded.seconds = 0.0
@@ -476,7 +460,7 @@ class Worlds:
             if world.is_begun and world.chance.random() < world.store_fails:
                 raise sqlalchemy.exc.OperationalError(statement, {}, RuntimeError("no disk"))
 
-        longest, steps, before = 0.0, 0, clock()
+        longest, steps, before = 0.0, 0, time.thread_time()
         step = asyncio.Handle._run
 
         def watched(handle: asyncio.Handle) -> None:
@@ -485,7 +469,7 @@ class Worlds:
             assert steps < MOST_STEPS, "it does not end"
             threaded.seconds = 0.0
             step(handle)
-            now = clock()
+            now = time.thread_time()
             longest, before = max(longest, now - before - threaded.seconds), now
 
         sqlalchemy.event.listen(sqlalchemy.Engine, "before_cursor_execute", fail)
