@@ -112,11 +112,13 @@ def turn() -> Conversation:
     )
 
 
-def draw_terminal(name: str, picture: show.Picture, *, ids: bool = False) -> None:
+def draw_terminal(
+    name: str, picture: show.Picture, *, ids: bool = False, columns: int = 92
+) -> None:
     """A picture as a terminal shows it."""
     console = Console(
         record=True,
-        width=92,
+        width=columns,
         file=io.StringIO(),
         force_terminal=True,
         color_system="truecolor",
@@ -181,7 +183,8 @@ def main() -> None:
     full = RenderConversationConfig(auto_drop_analysis=False, header_style="recipient_in_channel")
     trained = show.picture(chat(), ending="training", mask=True)
     draw_terminal("conversation", trained)
-    draw_terminal("turn", show.picture(turn(), ending="training", config=full))
+    # Of the site's first page: a telephone's 400 pixels show it.
+    draw_terminal("turn", show.picture(turn(), ending="training", config=full), columns=52)
     draw_terminal("question", show.picture(question(), ending="training", mask=True))
     draw_terminal("damaged", show.picture(sampled), ids=True)
     for theme in ("light", "dark"):

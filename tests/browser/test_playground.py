@@ -95,7 +95,9 @@ def test_an_example_is_there_at_once(page: Page) -> None:
     assert "tokens, read as chat_completions" in page.text("prompt-facts")
     assert "0 system" in page.text("prompt")
     assert "to functions.get_weather" in page.text("answer")
-    assert '"finish_reason":"tool_calls"' in page.text("chunks")
+    chunks = page.text("chunks")
+    assert chunks.startswith('{"role":"assistant","content":""} {"id":"answer"')
+    assert '"finish_reason":"tool_calls"' in chunks
 
 
 def test_the_prompt_is_above_the_fold(page: Page) -> None:

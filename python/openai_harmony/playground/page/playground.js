@@ -121,16 +121,28 @@ async function drawAnswer(toTheEnd) {
   remember();
 }
 
-function addItem(id, value, isFresh) {
+// What a chunk of any of the APIs brings, without its frame.
+function deltaOf(chunk) {
+  return chunk.choices?.[0]?.delta ?? chunk.delta ?? chunk.type ?? chunk.message;
+}
+
+function addItem(id, value, isFresh, delta) {
   const item = document.createElement("li");
-  item.textContent = JSON.stringify(value);
+  if (delta !== undefined) {
+    const first = document.createElement("strong");
+    first.textContent = JSON.stringify(delta);
+    item.append(first, " ");
+  }
+  item.append(JSON.stringify(value));
   item.classList.toggle("fresh", isFresh);
   element(id).append(item);
 }
 
 function fill(id, values, fresh) {
   element(id).replaceChildren();
-  values.forEach((value, index) => addItem(id, value, index >= values.length - fresh));
+  values.forEach((value, index) => {
+    addItem(id, value, index >= values.length - fresh, id === "chunks" ? deltaOf(value) : undefined);
+  });
   element(id).scrollTop = element(id).scrollHeight;
 }
 
