@@ -65,6 +65,7 @@ def test_replaces_what_was_there(tmp_path: Path) -> None:
         (["vocabulary", "x", "--zzz"], 2, "unrecognized arguments: --zzz"),
         (["dataset", "a", "b", "--max-tokns=3"], 2, "did you mean --max-tokens?"),
         (["show", "--effort", "high"], 2, "did you mean --reasoning-effort?"),
+        (["serve", "--effort", "high"], 2, "arguments: --effort high (python"),
         (["dataset", "a", "b", "--columns", "trll"], 2, ": did you mean trl?"),
         (["dataset", "in.jsonl"], 2, "the following arguments are required: OUT"),
         (

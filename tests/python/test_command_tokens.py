@@ -159,6 +159,7 @@ class TestForms:
             (one.get("channel"), one.get("recipient"), one["content"][0]["text"])
             for one in found["messages"]
         ] == [(one.channel, one.recipient, one.text) for one in reply.messages]
+        assert harmony("render", given(log), "--to", "text").out == f"<|start|>assistant{said}\n"
 
     @pytest.mark.parametrize(
         ("text", "tokens"),

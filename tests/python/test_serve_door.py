@@ -28,6 +28,7 @@ POSTED = {
     *BODIES,
     f"{ANTHROPIC}/count_tokens",
     f"{RESPONSES}/input_tokens",
+    f"{RESPONSES}/x/cancel",
     "/api/show",
     "/v1/completions",
     "/inference/v1/generate",

@@ -387,9 +387,12 @@ def test_stored_responses(client: Any) -> None:
     reference: Any = {"type": "item_reference", "id": made.output[-1].id}
     again: Any = {"role": "user", "content": "Hello"}
     assert client.responses.create(model="m", input=[reference, again]).status == "completed"
+    with pytest.raises(openai.BadRequestError, match="in the background can be cancelled"):
+        client.responses.cancel(made.id)
     client.responses.delete(made.id)
-    with pytest.raises(openai.NotFoundError, match=made.id):
-        client.responses.retrieve(made.id)
+    for gone in (client.responses.retrieve, client.responses.cancel):
+        with pytest.raises(openai.NotFoundError, match=made.id):
+            gone(made.id)
 
 
 def test_models(client: Any, claude: Any, local: Any) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from openai_harmony.cli.flags import RENDERING, add_prompt, add_rows, given_flags
 from openai_harmony.cli.inputs import APIS, Input, add_input, each
 from openai_harmony.cli.output import Output, add_output
-from openai_harmony.cli.rendering import config_for
+from openai_harmony.cli.rendering import config_for, ending_of
 from openai_harmony.cli.rows import rows_or_sources
 
 if TYPE_CHECKING:
@@ -105,11 +105,10 @@ class _Counter:
         if self._is_default(one):
             rendered: Rendered = one.value.render_with_spans(self._encoding)
             return rendered
-        ending: Any = self._options.ending or "completion"
         return self._encoding.render_with_spans(
             getattr(one.value, "conversation", one.value),
-            config_for(self._options, one.value),
-            ending=ending,
+            config_for(self._options, one),
+            ending=ending_of(self._options, one) or "completion",
             prefill=getattr(one.value, "prefill", None) if self._is_prompt else None,
         )
 

@@ -10,7 +10,7 @@ from openai_harmony.cli.failures import DIFFERENT, DONE
 from openai_harmony.cli.flags import RENDERING, add_flags, add_prompt
 from openai_harmony.cli.inputs import Input, add_input, one_input
 from openai_harmony.cli.output import Output, add_output
-from openai_harmony.cli.rendering import config_for, config_of
+from openai_harmony.cli.rendering import config_for, config_of, ending_of
 
 if TYPE_CHECKING:
     from openai_harmony.show.picture import Picture
@@ -71,7 +71,7 @@ def _picture(one: Input, options: argparse.Namespace, prefix: str) -> Picture:
 
     if isinstance(one.value, list):
         return show.picture(one.value)
-    config = config_for(options, one.value)
+    config = config_for(options, one)
     if prefix:
         config = config_of(options, config, prefix) or config
-    return show.picture(one.value, config=config, ending=options.ending)
+    return show.picture(one.value, config=config, ending=ending_of(options, one))

@@ -40,6 +40,8 @@ _CHOICES = {
 
 APIS = frozenset(_CHOICES[name] for name in ("chat", "responses", "anthropic", "ollama"))
 """The forms of requests, whose values are turns."""
+SAMPLED = frozenset(("stripped", "answer"))
+"""The forms of what was sampled, whose values are conversations."""
 
 
 class Input(NamedTuple):
@@ -193,7 +195,7 @@ class _Reader:
         for note in found.notes:
             self._note(source.name, note)
         value: Any = found.value
-        if found.form in ("stripped", "answer"):
+        if found.form in SAMPLED:
             from openai_harmony.chat import Conversation
 
             value = Conversation(messages=value)

@@ -7,7 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from openai_harmony.cli.failures import DIFFERENT, DONE, CommandError, with_flags
-from openai_harmony.cli.inputs import Input, add_input, inputs
+from openai_harmony.cli.inputs import SAMPLED, Input, add_input, inputs
 from openai_harmony.cli.output import Output, add_output
 from openai_harmony.errors import HarmonyError
 
@@ -76,7 +76,7 @@ def run(options: argparse.Namespace) -> int:
 def _parsed(one: Input, options: argparse.Namespace) -> tuple[list[Any], list[dict[str, Any]]]:
     from openai_harmony.show.cells import the_encoding
 
-    if one.form in ("stripped", "answer"):
+    if one.form in SAMPLED:
         if options.strict:
             raise CommandError(
                 f"{one.name}: --strict needs token ids or text with markers such as <|start|>"

@@ -6,11 +6,11 @@ What needs pydantic is imported by the functions: commands import this module fo
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from openai_harmony.cli.failures import CommandError, UsageError
 from openai_harmony.cli.flags import MASK, RENDERING, ROWS, Flags, given_flags
-from openai_harmony.cli.inputs import Input
+from openai_harmony.cli.inputs import SAMPLED, Input
 from openai_harmony.errors import HarmonyError
 
 if TYPE_CHECKING:
@@ -46,11 +46,21 @@ def loss_mask_of(options: argparse.Namespace) -> LossMask:
     return LossMask(**given_flags(options, MASK))
 
 
-def config_for(options: argparse.Namespace, value: Any) -> RenderConversationConfig | None:
+def config_for(options: argparse.Namespace, one: Input) -> RenderConversationConfig | None:
     """The rendering of a conversation or a turn; ``None`` is its default."""
-    from openai_harmony.options import RenderConversationConfig
+    from openai_harmony.options import RenderConversationConfig, ThoughtPolicy
 
-    return config_of(options, getattr(value, "config", None) or RenderConversationConfig())
+    if one.form in SAMPLED:
+        sampled = _of_servers().model_copy(update={"thoughts": ThoughtPolicy.KEEP})
+        return config_of(options, sampled) or sampled
+    return config_of(options, getattr(one.value, "config", None) or RenderConversationConfig())
+
+
+def ending_of(
+    options: argparse.Namespace, one: Input
+) -> Literal["completion", "training", "none"] | None:
+    """How an input ends; an answer ends as it was sampled, unless the options say otherwise."""
+    return options.ending or ("training" if one.form in SAMPLED else None)
 
 
 def ends_with_an_answer(value: Any) -> bool:
@@ -69,12 +79,14 @@ def config_of(
     given = given_flags(options, RENDERING, prefix)
     if not given:
         return None
-    if default is None:
-        from openai_harmony.interop import chat_completions
-
-        request = {"messages": [{"role": "user", "content": ""}]}
-        default = chat_completions.read(request).config
+    default = default or _of_servers()
     return type(default)(**{**default.model_dump(), **given})
+
+
+def _of_servers() -> RenderConversationConfig:
+    from openai_harmony.interop import chat_completions
+
+    return chat_completions.read({"messages": [{"role": "user", "content": ""}]}).config
 
 
 def tokens_of(one: Input, options: argparse.Namespace) -> list[int]:
@@ -83,8 +95,8 @@ def tokens_of(one: Input, options: argparse.Namespace) -> list[int]:
         return one.value
     from openai_harmony.show import picture
 
-    config = config_for(options, one.value)
+    config, ending = config_for(options, one), ending_of(options, one)
     try:
-        return list(picture(one.value, config=config, ending=options.ending).tokens)
+        return list(picture(one.value, config=config, ending=ending).tokens)
     except (HarmonyError, ValueError) as error:
         raise CommandError(f"{one.name}: {error}") from error

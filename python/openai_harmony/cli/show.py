@@ -10,7 +10,7 @@ from openai_harmony.cli.arguments import number
 from openai_harmony.cli.flags import add_mask, add_prompt, add_rows
 from openai_harmony.cli.inputs import Input, add_input, each
 from openai_harmony.cli.output import Output, add_output
-from openai_harmony.cli.rendering import config_for, ends_with_an_answer, mask_of
+from openai_harmony.cli.rendering import config_for, ending_of, ends_with_an_answer, mask_of
 from openai_harmony.cli.rows import rows_or_sources
 
 _MOST_TOKENS = 20_000
@@ -65,10 +65,10 @@ def _write(one: Input, options: argparse.Namespace, output: Output) -> None:
 
     arguments: dict[str, Any] = {"mask": one.mask or mask_of(options, one)}
     if not isinstance(one.value, list):
-        ending = options.ending
+        ending = ending_of(options, one)
         if options.mask and ending is None and ends_with_an_answer(one.value):
             ending = "training"  # A prompt trains nothing after the answer.
-        arguments |= {"config": config_for(options, one.value), "ending": ending}
+        arguments |= {"config": config_for(options, one), "ending": ending}
     picture = show.picture(one.value, **arguments)
     most = options.max_tokens or None
     if options.to == "json":

@@ -123,6 +123,7 @@ def _routes(gateway: Gateway, stored: StoredResponses, store: Store | None) -> l
         post("/v1/responses/compact", stored.compact),
         get("/v1/responses/{identity}", stored.retrieve),
         Route("/v1/responses/{identity}", stored.delete, methods=["DELETE"]),
+        post("/v1/responses/{identity}/cancel", stored.cancel),
         get("/v1/responses/{identity}/input_items", stored.input_items),
         post("/v1/messages/count_tokens", ends.count_tokens),
         post("/v1/chat/completions/tokens", ends.chat_of_tokens),

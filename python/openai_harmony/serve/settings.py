@@ -170,7 +170,7 @@ NAMES = list(Settings.model_fields)
 
 
 def _unknown(name: str, plain: str, known: list[str]) -> str:
-    near = difflib.get_close_matches(plain, known, n=1)
+    near = difflib.get_close_matches(plain, known, n=1, cutoff=0.65)
     meant = f"; did you mean {near[0]}?" if near else f" (known: {', '.join(known)})"
     return f"{name} is not a setting{meant}"
 

@@ -81,6 +81,10 @@ class StoredResponses:
             return await self._gateway.refuse(request, error)
         return await self._found(request, "response")
 
+    async def cancel(self, request: Request) -> Response:
+        """``POST /v1/responses/ID/cancel``: none of them runs in the background."""
+        return await self._found(request, "cancel")
+
     async def delete(self, request: Request) -> Response:
         """``DELETE /v1/responses/ID``."""
         return await self._found(request, "delete")
@@ -94,10 +98,13 @@ class StoredResponses:
         try:
             if self._store is None:
                 raise RefusedError(f"no response {identity!r}: {_NO_STORE}", 404)
-            key, asked = key_of(request.scope), getattr(self._store, name)
+            key = key_of(request.scope)
+            asked = getattr(self._store, "response" if name == "cancel" else name)
             found = await self._store.ask(key, asked, key.owner, identity)
             if found is None or found is False:
                 raise RefusedError(f"no response {identity!r} is stored", 404)
+            if name == "cancel":
+                raise RefusedError("only responses that run in the background can be cancelled")
             if name == "delete":
                 found = {"id": identity, "object": "response", "deleted": True}
             elif name == "input_items":
