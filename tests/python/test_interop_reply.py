@@ -15,6 +15,7 @@ from functools import partial
 from typing import Any
 
 import pytest
+from pydantic import BaseModel, TypeAdapter
 
 from openai_harmony import (
     HarmonyEncoding,
@@ -158,16 +159,46 @@ def cases(read: Callable[..., Turn], bodies: list[dict[str, Any]]) -> Iterator[A
             yield body, chunks, reply.response()
 
 
+UNTYPED = {
+    "ChatCompletionMessage.reasoning_content": "as vLLM and others have it",
+    "ChoiceDelta.reasoning_content": "the same",
+    "Response.store": "Open Responses requires it",
+    "Response.presence_penalty": "the same",
+    "Response.frequency_penalty": "the same",
+    "ResponseCustomToolCall.status": "the same",
+    "ResponseFunctionCallArgumentsDoneEvent.name": "as the API has it",
+}
+"""Members that the SDKs' types do not have, and why they are sent."""
+
+
+def untyped(read: Any) -> Iterator[str]:
+    """The members of what an SDK read that its types do not have."""
+    if isinstance(read, BaseModel):
+        yield from (f"{type(read).__name__}.{name}" for name in read.model_extra or ())
+        read = [getattr(read, name) for name in type(read).model_fields]
+    if isinstance(read, dict):
+        read = [*read.values()]
+    for one in read if isinstance(read, list) else ():
+        yield from untyped(one)
+
+
+def checked(kind: Any, sent: Any) -> Any:
+    """What is sent, as this type of an SDK, which has all of its members."""
+    read = TypeAdapter(kind).validate_python(sent)
+    assert {*untyped(read)} <= {*UNTYPED}
+    return read
+
+
 def test_chat_completions_by_the_sdk() -> None:
     pytest.importorskip("openai")
     from openai.lib.streaming.chat import ChatCompletionStreamState
     from openai.types.chat import ChatCompletion, ChatCompletionChunk
 
     for body, chunks, response in cases(chat_completions.read, CHAT):
-        ChatCompletion.model_validate(response)
+        checked(ChatCompletion, response)
         state = ChatCompletionStreamState()
         for chunk in chunks:
-            list(state.handle_chunk(ChatCompletionChunk.model_validate(chunk)))
+            list(state.handle_chunk(checked(ChatCompletionChunk, chunk)))
         together = state.current_completion_snapshot.to_dict()
         whole = json.loads(json.dumps(response))
         message, streamed = whole["choices"][0]["message"], together["choices"][0]["message"]
@@ -187,14 +218,12 @@ def test_responses_by_the_sdk() -> None:
     from openai import omit
     from openai.lib.streaming.responses._responses import ResponseStreamState
     from openai.types.responses import Response, ResponseStreamEvent
-    from pydantic import TypeAdapter
 
-    read_event = TypeAdapter(ResponseStreamEvent).validate_python
     for _, events, response in cases(responses.read, RESPONSES):
-        Response.model_validate(response)
+        checked(Response, response)
         state: Any = ResponseStreamState(input_tools=[], text_format=omit)
         for event in events:
-            read = read_event(event)
+            read = checked(ResponseStreamEvent, event)
             assert read.type == event["type"]
             state.handle_event(read)
         assert events[-1]["response"] == response
@@ -214,20 +243,17 @@ def test_anthropic_by_the_sdk() -> None:
     import anthropic as sdk
     from anthropic.lib.streaming._messages import accumulate_event
     from anthropic.types import Message, RawMessageStreamEvent
-    from pydantic import TypeAdapter
 
     assert sdk
-    read_event: Any = TypeAdapter(RawMessageStreamEvent).validate_python
     # The SDK's last versions for older Pythons keep what they gather of a call's input elsewhere.
     has_buffers = "json_bufs" in inspect.signature(accumulate_event).parameters
     for _, events, response in cases(anthropic.read, ANTHROPIC):
-        Message.model_validate(response)
+        checked(Message, response)
         snapshot: Any = None
         buffers: dict[str, Any] = {"json_bufs": {}} if has_buffers else {}
         for event in events:
-            snapshot = accumulate_event(
-                event=read_event(event), current_snapshot=snapshot, **buffers
-            )
+            read = checked(RawMessageStreamEvent, event)
+            snapshot = accumulate_event(event=read, current_snapshot=snapshot, **buffers)
         together = snapshot.to_dict()
         for name in ("stop_details", "container"):
             together.pop(name, None)
@@ -279,7 +305,9 @@ def test_bytes_are_the_frames_of_the_chunks(read: Any, body: Any) -> None:
 
 
 def test_a_frame_is_of_one_chunk() -> None:
-    reply = chat_completions.read({"messages": []}).reply(ENCODING, model="m")
+    reply = chat_completions.read({"messages": [{"role": "user", "content": "Hi"}]}).reply(
+        ENCODING, model="m"
+    )
     for given in (reply.feed([]), b"", "x"):
         name = type(given).__name__
         with pytest.raises(WrongTypeError, match=f"^chunk: expected a dict, got {name}$"):
@@ -293,7 +321,9 @@ def test_a_chunk_may_be_deeper_than_a_body() -> None:
             inner = [inner]
         return {"x": inner}
 
-    reply = chat_completions.read({"messages": []}).reply(ENCODING, model="m")
+    reply = chat_completions.read({"messages": [{"role": "user", "content": "Hi"}]}).reply(
+        ENCODING, model="m"
+    )
     assert json.loads(reply.frame(chunk(254)).removeprefix(b"data: ")) == chunk(254)
     with pytest.raises(ValueError, match="nested more than 254 levels deep"):
         reply.frame(chunk(255))
@@ -301,7 +331,9 @@ def test_a_chunk_may_be_deeper_than_a_body() -> None:
 
 @pytest.mark.parametrize("kind", [{}, {"type": 5}, {"type": "a\nb"}])
 def test_a_chunk_without_a_name_is_an_event_without_one(kind: dict[str, Any]) -> None:
-    reply = anthropic.read({"messages": [], "max_tokens": 1}).reply(ENCODING, model="m")
+    reply = anthropic.read(
+        {"messages": [{"role": "user", "content": "Hi"}], "max_tokens": 1}
+    ).reply(ENCODING, model="m")
     assert reply.frame(kind) == f"data: {json.dumps(kind, separators=(',', ':'))}\n\n".encode()
 
 
