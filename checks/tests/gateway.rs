@@ -195,8 +195,11 @@ fn a_bad_body_is_refused_with_its_path() {
             json!({"messages": [{"role": "user", "content": [image]}]}),
             "messages[0].content[0].image_url",
         ),
-        (json!({"messages": [], "n": 2}), "n"),
-        (json!({"messages": [], "temperature": "hot"}), "temperature"),
+        (json!({"messages": [{"role": "user", "content": "Hi"}], "n": 2}), "n"),
+        (
+            json!({"messages": [{"role": "user", "content": "Hi"}], "temperature": "hot"}),
+            "temperature",
+        ),
     ];
     for (body, path) in cases {
         let answered = ask(address, &body.to_string());
@@ -205,7 +208,9 @@ fn a_bad_body_is_refused_with_its_path() {
         assert_eq!(error["param"], path);
         assert_eq!(error["type"], "invalid_request_error");
     }
-    let several = ask(address, &json!({"messages": [], "n": 2}).to_string()).json();
+    let several =
+        ask(address, &json!({"messages": [{"role": "user", "content": "Hi"}], "n": 2}).to_string())
+            .json();
     assert_eq!(several["error"]["message"], "this server gives 1 answer, not 2");
     let answered = ask(address, "{");
     assert_eq!((answered.status, &answered.json()["error"]["param"]), (400, &Value::Null));

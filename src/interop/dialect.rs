@@ -31,6 +31,8 @@ pub(super) struct Definition {
     pub(super) name: &'static str,
     /// The field of a body that has the messages.
     pub(super) messages: &'static str,
+    /// Fields that name messages which the server has, so that the body needs none.
+    pub(super) instead: &'static [&'static str],
     /// The fields of a body that are read; any other that is not `repeated` is listed in [`Turn::unused`].
     pub(super) fields: &'static [&'static str],
     /// Fields that the response repeats; some of them are also read.

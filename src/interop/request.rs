@@ -15,7 +15,7 @@ use crate::chat::{
     DeveloperContent, Message, ReasoningEffort, ResponseFormat, Role, SystemContent,
     ToolNamespaceConfig,
 };
-use crate::error::Result;
+use crate::error::{Reason, Result};
 use crate::json::At;
 use crate::path::Path;
 use crate::tokenizer::special;
@@ -66,12 +66,15 @@ impl Dialect {
     /// Reads a request's body; [`Request::into_turn`] makes the turn from it.
     pub(crate) fn request<'o>(self, body: &Json, options: &'o ReadOptions) -> Result<Request<'o>> {
         let path = Path::default();
-        let body = BodyField::root(&path, body)?.object()?;
+        let body = BodyField::root(&path, body)?;
+        let object = || format!("an object with {:?}", self.messages());
+        let body = body.object().map_err(|_| body.expected(&object()))?;
         self.check(&body)?;
         let mut request = Request::new(self, options);
         request.model = body.text("model")?.map(str::to_owned);
         let definition = self.definition();
         (definition.collect)(&body, &mut request)?;
+        self.check_messages(&body, &request)?;
         request.list_others(&body, &[definition.fields, definition.repeated].concat());
         Ok(request)
     }
@@ -95,6 +98,19 @@ impl Dialect {
         let right = same().find(is_known).or_else(|| same().next());
         let (Some(right), Some(field)) = (right, body.get(at)) else { return Ok(()) };
         Err(field.invalid(format!("this is a body of another API: read it with {right}.read")))
+    }
+
+    /// Refuses a body without messages, unless the history has some or another field names them.
+    fn check_messages(self, body: &BodyObject<'_, '_>, request: &Request<'_>) -> Result<()> {
+        let are_elsewhere = |key: &&str| body.get(key).is_some();
+        if request.history_len > 0 || self.definition().instead.iter().any(are_elsewhere) {
+            return Ok(());
+        }
+        let messages = body.required(self.messages())?;
+        if messages.at().as_str().is_none() && messages.items()?.next().is_none() {
+            return Err(messages.invalid(Reason::is("empty")));
+        }
+        Ok(())
     }
 }
 

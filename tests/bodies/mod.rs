@@ -3,7 +3,7 @@
 
 use openai_harmony::interop::{Dialect, ReadOptions, Unsupported};
 use openai_harmony::{ErrorKind, HarmonyEncodingName, load_harmony_encoding};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 /// Names of members, those of all dialects.
 const KEYS: &[&str] = &[
@@ -150,9 +150,13 @@ const WORDS: &[&str] = &[
 pub(super) fn body(bytes: &[u8]) -> Value {
     let mut bytes = bytes.iter().copied();
     let mut body = object(&mut bytes, 0);
-    // Most bodies that say something have a list here.
+    // Most bodies that say something have a list here. An empty one is refused.
     for key in ["messages", "input"] {
-        body.insert(key.to_owned(), Value::Array(list(&mut bytes, 1)));
+        let mut messages = list(&mut bytes, 1);
+        if messages.is_empty() {
+            messages.push(json!({"role": "user", "content": "A"}));
+        }
+        body.insert(key.to_owned(), Value::Array(messages));
     }
     Value::Object(body)
 }

@@ -66,13 +66,13 @@ fn less(value: Value, base: &Value) -> Value {
     others.map(|(key, member)| (key.clone(), less(member, &base[key]))).collect()
 }
 
-/// What a turn has besides its prompt, as far as it is not that of a body without messages.
+/// What a turn has besides its prompt, as far as it is not that of a plain body.
 fn facts(turn: &Turn) -> Value {
-    let empty = match turn.dialect {
-        Dialect::Responses => json!({"input": []}),
-        _ => json!({"messages": []}),
+    let plain = match turn.dialect {
+        Dialect::Responses => json!({"input": [{"role": "user", "content": "Hi"}]}),
+        _ => json!({"messages": [{"role": "user", "content": "Hi"}]}),
     };
-    let base = json!(turn.dialect.read(empty, &ReadOptions::new()).unwrap());
+    let base = json!(turn.dialect.read(plain, &ReadOptions::new()).unwrap());
     let mut facts = less(json!(turn), &base);
     for shown in ["conversation", "config", "unused", "prefill"] {
         facts.as_object_mut().unwrap().remove(shown);

@@ -68,7 +68,9 @@ class TestBuffers:
                 raise KeyboardInterrupt("mine")
 
         number: Any = Number()
-        turn = chat_completions.read({"messages": [], "logprobs": True})
+        turn = chat_completions.read(
+            {"messages": [{"role": "user", "content": "Hi"}], "logprobs": True}
+        )
         rollout = Rollout(Conversation.from_messages([]), encoding)
         for call in (
             lambda: encoding.encode_batch(["a"], threads=number),

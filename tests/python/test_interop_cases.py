@@ -84,13 +84,13 @@ def less(value: Any, base: Any) -> Any:
 
 
 def facts(turn: Turn) -> dict[str, Any]:
-    """What a turn has besides its prompt, as far as it is not that of a body without messages."""
+    """What a turn has besides its prompt, as far as it is not that of a plain body."""
     key = "input" if turn.dialect == "responses" else "messages"
-    empty = DIALECTS[turn.dialect].read({key: []})
+    plain = DIALECTS[turn.dialect].read({key: [{"role": "user", "content": "Hi"}]})
     names = "stop_token_ids stop_token_names stop_strings sampling model store may_truncate"
     names += " previous_response_id strict_format thinking_budget stream"
     found = {name: getattr(turn, name) for name in names.split()}
-    found = less(found, {name: getattr(empty, name) for name in names.split()})
+    found = less(found, {name: getattr(plain, name) for name in names.split()})
     if (choice := turn.tool_choice).mode != "auto" or choice.recipients:
         found["tool_choice"] = [choice.mode, list(choice.recipients)]
     if (form := turn.response_format) is not None:

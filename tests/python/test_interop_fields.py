@@ -41,9 +41,9 @@ class Row(NamedTuple):
     def body(self) -> dict[str, Any]:
         key = "input" if self.dialect == "Responses" else "messages"
         if self.table == "Fields":
-            return {key: [], self.field: self.example}
+            return {key: [QUESTION], self.field: self.example}
         if self.table == "Tools":
-            return {key: [], "tools": [self.example]}
+            return {key: [QUESTION], "tools": [self.example]}
         if self.table == "Parts":
             return {key: [{"role": "user", "content": [self.example]}]}
         if self.table == "Blocks":

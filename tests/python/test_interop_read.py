@@ -132,7 +132,7 @@ class TestBodies:
     @pytest.mark.parametrize(
         ("body", "reason"),
         [
-            (5, "expected an object, got a number"),
+            (5, 'expected an object with "messages", got a number'),
             ("{", "the body is not JSON: EOF while parsing an object at line 1 column 1"),
             (b"\xff", "the body is not UTF-8: invalid utf-8 sequence of 1 bytes from index 0"),
             ({"messages": {1, 2}}, "messages[0]: expected an object, got a number"),
@@ -194,7 +194,7 @@ class TestBodies:
         city = tool["function"]["parameters"]["properties"]["city"]
         city["default"] = 10**20
         for form in (dict, json.dumps):
-            turn = chat_completions.read(form({"messages": [], "tools": [tool]}))
+            turn = chat_completions.read(form({"messages": [QUESTION], "tools": [tool]}))
             assert "city?: string, // default: 1e20\n" in text(turn, encoding)
 
     def test_what_contains_itself(self) -> None:
@@ -275,7 +275,7 @@ def test_messages_hold_schemas_of_every_depth(levels: int, encoding: HarmonyEnco
 class TestOptions:
     @pytest.mark.parametrize("dialect", DIALECTS)
     def test_dates(self, dialect: Any, encoding: HarmonyEncoding) -> None:
-        body = {"messages": [], "input": []}
+        body = {"messages": [QUESTION], "input": [QUESTION]}
         given = datetime.date(2020, 2, 29)
         assert "date: 2020-02-29\n" in text(dialect.read(body, date=given), encoding)
         night = datetime.datetime(2020, 2, 29, 23, 59)
@@ -416,7 +416,7 @@ class TestTurn:
         turn.conversation.messages.clear()
         turn.config.validate = not turn.config.validate  # type: ignore[method-assign,assignment]
         assert len(turn.conversation.messages) == 3
-        assert turn.config == chat_completions.read({"messages": []}).config
+        assert turn.config == chat_completions.read({"messages": [QUESTION]}).config
         assert turn.prompt(encoding) == prompt
 
     def test_copies_and_pickles(self) -> None:

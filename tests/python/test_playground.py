@@ -113,7 +113,7 @@ class TestAnswer:
 
     def test_a_prompt_that_cannot_be_rendered(self) -> None:
         tool = {"type": "function", "function": {"name": "f", "description": "x" * 2**21}}
-        body = json.dumps({"messages": [], "tools": [tool]})
+        body = json.dumps({"messages": [{"role": "user", "content": "Hi"}], "tools": [tool]})
         with pytest.raises(Refused):
             prompt({"body": body})
         assert answer({"body": body, "sampled": "<|channel|>final<|message|>4."})["chunks"]

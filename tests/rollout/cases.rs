@@ -411,7 +411,8 @@ fn a_step_has_the_stop_token_wherever_it_is() {
 
 #[test]
 fn options_of_a_turn_have_what_it_has() {
-    let body = json!({"messages": [], "tools": [{"type": "function", "function": {"name": "f"}}]});
+    let body = json!({"messages": [{"role": "user", "content": "Hi"}],
+        "tools": [{"type": "function", "function": {"name": "f"}}]});
     let config = Turn::default_config().with_header_style(HeaderStyle::RecipientInRole);
     let turn = chat_completions::read(&body, &ReadOptions::new().with_config(config)).unwrap();
     let expected = ExtendOptions::new().with_config(config).with_tools(["functions.f"]);

@@ -105,6 +105,12 @@ def arguments_of(call: Call) -> dict[str, Any] | str:
     return arguments if isinstance(arguments, dict) else call.arguments
 
 
+def turn_with(tools: Iterable[Any] | None = None) -> Turn:
+    """A turn that offers these tools, by which calls are read; its question is empty."""
+    body = {"messages": [{"role": "user", "content": ""}], "tools": list(tools or ())}
+    return chat_completions.read(body, date=None)
+
+
 def recipients(turn: Turn) -> list[str]:
     """The tools that a turn offers."""
     return [tool.recipient for tool in turn.tools]
@@ -112,7 +118,7 @@ def recipients(turn: Turn) -> list[str]:
 
 def config_for(thoughts: Literal["drop", "keep"]) -> RenderConversationConfig:
     """How requests are rendered, with this policy of thoughts."""
-    config = chat_completions.read({"messages": []}, date=None).config
+    config = turn_with().config
     return config.model_copy(update={"thoughts": ThoughtPolicy(thoughts)})
 
 
@@ -125,4 +131,5 @@ __all__ = [
     "name_of",
     "recipients",
     "texts",
+    "turn_with",
 ]

@@ -272,7 +272,7 @@ class HarmonyTokenizer(transformers.PreTrainedTokenizer):  # type: ignore[misc]
         prefixes = (
             prefix if prefix and not isinstance(prefix[0], int) else [prefix] * len(responses)
         )
-        turn = chat_completions.read({"messages": [], "tools": _schemas(tools)}, date=None)
+        turn = chat.turn_with(_schemas(tools))
         parsed = [_parsed(ids, before, turn) for ids, before in zip(responses, prefixes)]
         return parsed if is_batched else parsed[0]
 

@@ -108,7 +108,7 @@ class HarmonyRenderer:
         self, token_ids: Sequence[int], *, tools: Tools = None, prompt_ids: Any = None
     ) -> Any:
         """Reads what was sampled, however malformed. Calls have the names that ``tools`` have."""
-        turn = chat_completions.read({"messages": [], "tools": list(tools or ())}, date=None)
+        turn = chat.turn_with(tools)
         step = read_step(
             self._encoding, token_ids, prompt=prompt_ids or (), tools=chat.recipients(turn)
         )
@@ -153,7 +153,7 @@ class HarmonyRenderer:
         rerender = base.should_rerender_for_thinking_retention
         if not new_messages or rerender(self._retention, list(new_messages)):
             return None
-        turn = chat_completions.read({"messages": [], "tools": list(tools or ())}, date=None)
+        turn = chat.turn_with(tools)
         offered = chat.recipients(turn)
         try:
             step = read_step(self._encoding, sampled, prompt=prompt, tools=offered)

@@ -124,7 +124,11 @@ class HarmonyRenderer(base.Renderer):  # type: ignore[misc]
     def _continued(self, messages: Sequence[Message]) -> list[int] | None:
         """The prompt from sampled tokens, or ``None`` if there are none to continue."""
         sampled = [index for index, message in enumerate(messages) if message.get(TOKENS)]
-        if not sampled or not all(self._is_unchanged(messages[index]) for index in sampled):
+        if (
+            not sampled
+            or not sampled[0]
+            or not all(self._is_unchanged(messages[index]) for index in sampled)
+        ):
             return None
         turn = self._turn(messages[: sampled[0]])
         tools, prompt = chat.recipients(turn), turn.prompt(self._encoding)

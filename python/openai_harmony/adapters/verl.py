@@ -52,7 +52,7 @@ class HarmonyToolParser(parsers.ToolParser):  # type: ignore[misc]
         Arguments that are no JSON are passed on, since verl tells the model of them. A call that
         was cut off is not a call, nor is a call that no result can follow: there the episode ends.
         """
-        turn = chat_completions.read({"messages": [], "tools": list(tools or ())}, date=None)
+        turn = chat.turn_with(tools)
         offered = chat.recipients(turn)
         step = read_step(_ENCODING, responses_ids, tools=offered)
         calls = []
@@ -127,7 +127,7 @@ class HarmonyTokenBuilder(builders.ContinuousTokenBuilder):  # type: ignore[misc
         merged, at = self._merged or (None, None)
         at = at if tokens == merged else _last_open(tokens)
         prompt, sampled = tokens[:at], tokens[at:]
-        turn = chat_completions.read({"messages": [], "tools": list(tools or ())}, date=None)
+        turn = chat.turn_with(tools)
         offered = chat.recipients(turn)
         try:
             step = read_step(_ENCODING, sampled, tools=offered)

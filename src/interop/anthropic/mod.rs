@@ -24,6 +24,7 @@ use crate::error::{ErrorKind, Result};
 pub(super) const DEFINITION: Definition = Definition {
     name: "anthropic",
     messages: "messages",
+    instead: &[],
     fields: FIELDS,
     repeated: &[],
     known_by: &["system", "stop_sequences", "thinking", "anthropic_version"],
@@ -144,7 +145,6 @@ fn collect(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
 }
 
 fn read_messages(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
-    body.required("messages")?.items().map(drop)?;
     let options = request.options;
     options.each_message(body, "messages", |message, place| {
         request.unsupported = place.unsupported;

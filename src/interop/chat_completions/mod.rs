@@ -24,6 +24,7 @@ use crate::json::Value;
 pub(super) const DEFINITION: Definition = Definition {
     name: "chat_completions",
     messages: "messages",
+    instead: &[],
     fields: FIELDS,
     repeated: &[],
     // Fields that no other API has.
@@ -140,7 +141,6 @@ pub fn read(body: impl Into<Json>, options: &ReadOptions) -> Result<Turn> {
 }
 
 fn collect(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
-    body.required("messages")?.items().map(drop)?;
     let options = request.options;
     let mut messages = Messages::new(request);
     options.each_message(body, "messages", |message, place| messages.read_at(message, place))?;

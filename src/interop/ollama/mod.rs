@@ -22,6 +22,7 @@ use crate::json::Value;
 pub(super) const DEFINITION: Definition = Definition {
     name: "ollama",
     messages: "messages",
+    instead: &[],
     fields: FIELDS,
     repeated: &[],
     known_by: &["options", "keep_alive", "think", "format"],

@@ -28,6 +28,7 @@ use crate::path::Path;
 pub(super) const DEFINITION: Definition = Definition {
     name: "responses",
     messages: "input",
+    instead: &["previous_response_id", "conversation", "prompt"],
     fields: FIELDS,
     repeated: REPEATED,
     known_by: &[],
@@ -150,11 +151,6 @@ fn collect(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
     request.history.instructions(body.text("instructions")?.unwrap_or_default().to_owned());
     Tools::read(body, Loading::of_body(body), request)?;
     read_settings(body, request)?;
-    // One of these has the messages, even if the server did not return them.
-    let sources = ["input", "previous_response_id", "conversation", "prompt"];
-    if !has_history && sources.iter().all(|key| body.get(key).is_none()) {
-        return Err(body.required("input")?.expected("a string or a list of items"));
-    }
     Items::read(body, previous.as_ref(), request)?;
     if let Some(choice) = body.get("tool_choice") {
         request.choice = Choice::read(&choice, read_chosen)?;

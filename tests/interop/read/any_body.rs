@@ -45,7 +45,7 @@ fn random_bodies_are_often_read() {
 fn sixty_four_unknown_fields_are_compared() {
     let name = |at: u8| format!("temperature{}", char::from(b'0' + at));
     let fields = (0..66).map(|at| (name(at), Value::from(1)));
-    let mut body = serde_json::json!({"messages": []});
+    let mut body = serde_json::json!({"messages": [{"role": "user", "content": "Hi"}]});
     body.as_object_mut().unwrap().extend(fields);
     let turn = super::turn(super::CHAT, body);
     let misspelt = UnusedReason::Misspelt("temperature".to_owned());

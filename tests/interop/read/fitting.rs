@@ -66,12 +66,12 @@ fn what_the_model_continues_counts() {
 }
 
 #[test]
-fn without_messages_there_is_nothing_to_leave_out() {
+fn a_single_message_is_not_left_out() {
     for &dialect in Dialect::ALL {
         let body = if dialect == RESPONSES {
-            json!({"input": []})
+            json!({"input": "Hi"})
         } else {
-            json!({"max_tokens": 9, "messages": []})
+            json!({"max_tokens": 9, "messages": [{"role": "user", "content": "Hi"}]})
         };
         let nothing = turn(dialect, body);
         let tokens = nothing.prompt(&encoding()).unwrap().len();

@@ -12,7 +12,7 @@ use super::{options, said, system};
 #[test]
 fn dates() {
     for &dialect in Dialect::ALL {
-        let body = json!({"messages": [], "input": []});
+        let body = json!({"messages": [{"role": "user", "content": "Hi"}], "input": "Hi"});
         let date =
             |date| system(&dialect.read(&body, &ReadOptions::new().with_date(date)).unwrap());
         assert!(date(Date::Given("2020-02-02".to_owned())).contains("Current date: 2020-02-02\n"));

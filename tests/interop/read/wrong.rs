@@ -10,7 +10,8 @@ use super::{ANTHROPIC, CHAT, Dialect, OLLAMA, RESPONSES, error, turn};
 fn there_may_be_so_many_stop_strings() {
     let most = [json!(["a".repeat(131_072)]), json!(vec!["a"; 1_024])];
     for stop in most {
-        let read = turn(CHAT, json!({"messages": [], "stop": stop}));
+        let read =
+            turn(CHAT, json!({"messages": [{"role": "user", "content": "Hi"}], "stop": stop}));
         assert_eq!(json!(read.stop_strings), stop);
     }
     let many = error(ANTHROPIC, json!({"messages": [], "stop_sequences": vec!["a"; 1_025]}));

@@ -54,13 +54,13 @@ fn likely(tokens: &[u32], candidates: usize) -> Value {
 fn lists_have_bounds() {
     let choices = |count| {
         let response = json!({"request_id": "r", "choices": vec![Value::Null; count]});
-        json!({"chat_request": {"messages": []}, "generate_response": response})
+        json!({"chat_request": {"messages": [{"role": "user", "content": "Hi"}]}, "generate_response": response})
     };
     says(choices(16_384), "choices[0]: expected an object");
     says(choices(16_385), "16385 choices, at most 16384 are allowed");
     let candidates = |count| {
         let choice = json!({"token_ids": [64], "logprobs": likely(&[64], count)});
-        json!({"chat_request": {"messages": []}, "generate_response": generated(choice)})
+        json!({"chat_request": {"messages": [{"role": "user", "content": "Hi"}]}, "generate_response": generated(choice)})
     };
     assert!(made(candidates(20)).is_ok());
     says(candidates(21), "top_logprobs: more than 20");
