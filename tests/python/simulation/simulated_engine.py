@@ -126,6 +126,7 @@ class Asked:
     """and its last."""
     continues: bool
     """Whether a thought was ended for it."""
+    plan: Plan | None = field(default=None, repr=False)
     ended: float = float("inf")
     end: str = ""
     """``whole`` if all was sent, ``hangs`` if only HTTP's end was not, ``cancelled`` by the gateway, ``broken`` by the
@@ -159,7 +160,9 @@ class Engine:
             letter = ENCODING.decode(asked.prompt).rpartition("analysis<|message|>")[2][0]
             return next(one for one in plans if one.texts[0].startswith(letter))
         same = [one for one in self.asked if one.marker == asked.marker]
-        return plans[sum(not one.continues and not one.is_void for one in same) % len(plans)]
+        had = [one.plan for one in same if not one.continues and not one.is_void]
+        left = (one for one in plans if not any(one is plan for plan in had))
+        return next(left, plans[len(had) % len(plans)])
 
 
 class _Connection(asyncio.Protocol):
@@ -256,7 +259,7 @@ class _Connection(asyncio.Protocol):
 
     async def _sample(self, asked: Asked) -> None:
         engine, chance = self._engine, self._engine.chance
-        plan = engine.plan(asked)
+        plan = asked.plan = engine.plan(asked)
         is_begun = asked.prompt[-len(FORCED) :] == FORCED
         sampled = plan.answered(header=not is_begun) if asked.continues else plan.sampled
         self.asked = asked
