@@ -92,15 +92,15 @@ impl WordCache {
     /// Has the processor fetch a set that will be read soon.
     #[inline]
     pub(super) fn prefetch(&self, set: usize) {
+        let at = self.numbers.as_ptr().wrapping_add(self.first + 4 * (set & self.mask));
         #[cfg(target_arch = "x86_64")]
         {
             use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            let at = self.numbers.as_ptr().wrapping_add(self.first + 4 * (set & self.mask));
             // SAFETY: a prefetch of any address is allowed and reads nothing.
             unsafe { _mm_prefetch::<_MM_HINT_T0>(at.cast()) }
         }
         #[cfg(not(target_arch = "x86_64"))]
-        let _ = set;
+        let _ = at;
     }
 
     /// The tokens of a piece, whose set it is; `NONE` if it is not cached.
