@@ -20,9 +20,12 @@ pub struct Unused {
 }
 
 impl Unused {
-    /// Whether it is a tool in the body's `tools` that is not run here.
+    /// Whether it is a tool that the body offers, outside its messages, and that is not run here.
     pub(super) fn is_tool_of_body(&self) -> bool {
-        matches!(self.reason, UnusedReason::ToolNotRun(_)) && self.path.begins_with("tools")
+        let of_body = ["tools", "web_search_options", "mcp_servers"]
+            .iter()
+            .any(|member| self.path.begins_with(member));
+        of_body && matches!(self.reason, UnusedReason::ToolNotRun(_))
     }
 }
 

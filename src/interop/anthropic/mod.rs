@@ -71,6 +71,7 @@ const FIELDS: &[&str] = &[
     "system",
     "max_tokens",
     "tools",
+    "mcp_servers",
     "tool_choice",
     "thinking",
     "output_config",
@@ -131,6 +132,10 @@ fn collect(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
         Ok(())
     })?;
     body.each("tools", |tool| read_tool(tool, defers, request))?;
+    body.each("mcp_servers", |server| {
+        request.list(&server, UnusedReason::ToolNotRun("mcp".to_owned()));
+        Ok(())
+    })?;
     // After the tools, since messages may define more.
     read_messages(body, request)?;
     if let Some(choice) = body.get("tool_choice") {
