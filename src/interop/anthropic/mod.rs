@@ -133,7 +133,7 @@ fn collect(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
     })?;
     body.each("tools", |tool| read_tool(tool, defers, request))?;
     body.each("mcp_servers", |server| {
-        request.list(&server, UnusedReason::ToolNotRun("mcp".to_owned()));
+        request.list(server, UnusedReason::ToolNotRun("mcp".to_owned()));
         Ok(())
     })?;
     // After the tools, since messages may define more.
