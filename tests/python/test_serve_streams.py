@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import threading
 from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from openai_harmony import serve
 from openai_harmony.serve.configuration import Configuration
 from openai_harmony.serve.engines import EngineError, Sampled, SampleRequest
 from openai_harmony.serve.sampling import held
+from openai_harmony.serve.threads import in_thread
 from simulation.simulated_clock import run
 
 CHAT, RESPONSES, ANTHROPIC, OLLAMA, GENERATE = BODIES
@@ -445,3 +447,20 @@ def test_other_settings_count_from_the_next_request_on(
         assert "prompt" not in fields(caplog)
 
     run(use())
+
+
+def test_work_in_a_thread_ends_before_a_cancelled_caller_goes_on() -> None:
+    """The journal of a request reads the reply, which a thread may still write."""
+    may_end = threading.Event()
+
+    async def use() -> None:
+        asked = asyncio.ensure_future(in_thread(may_end.wait, 60))
+        await asyncio.sleep(0.05)
+        asked.cancel()
+        await asyncio.sleep(0.05)
+        assert not asked.done()
+        may_end.set()
+        with pytest.raises(asyncio.CancelledError):
+            await asked
+
+    asyncio.run(use())

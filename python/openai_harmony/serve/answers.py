@@ -183,7 +183,6 @@ async def side_by_side(answers: list[Answer]) -> AsyncGenerator[bytes, None]:
     Clients take the choices' first chunks in their order only. If one of them fails, all do: there
     is one end for all.
     """
-    reply = answers[0].reply
     yield b"".join(answer.reply.feed_bytes([]) for answer in answers)
     # A client that does not read holds up the engine.
     arrived: Arrived = asyncio.Queue(len(answers))
@@ -207,9 +206,9 @@ async def side_by_side(answers: list[Answer]) -> AsyncGenerator[bytes, None]:
             if ends and not running:
                 usage = total_usage([end["usage"] for end in ends])
                 chunks.append({**ends[0], "usage": usage})
-            end = b"" if running else reply.frame()
             # The last choice ends with all: until then the stream can still fail.
-            yield b"".join(map(reply.frame, chunks)) + end
+            frame = found.reply.frame  # the others may be at work in threads
+            yield b"".join(map(frame, chunks)) + (b"" if running else frame())
     finally:
         for task in tasks:
             task.cancel()

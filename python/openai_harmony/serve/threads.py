@@ -17,8 +17,16 @@ Made = TypeVar("Made")
 
 
 async def in_thread(work: Callable[Given, Made], *given: Given.args, **named: Given.kwargs) -> Made:
-    """What the work returns. The event loop does other things meanwhile."""
-    return await run_in_threadpool(work, *given, **named)
+    """What the work returns. The event loop does other things meanwhile.
+
+    A caller that is cancelled waits for the work, too: then nothing uses what it leaves.
+    """
+    doing = asyncio.ensure_future(run_in_threadpool(work, *given, **named))
+    try:
+        return await asyncio.shield(doing)
+    except asyncio.CancelledError:
+        await asyncio.wait([doing])
+        raise
 
 
 class Threads:
