@@ -69,7 +69,7 @@ impl From<serde_json::Error> for Failure {
     }
 }
 
-/// What a number means.
+/// The choice that has this number.
 pub(crate) fn choice<T: Copy>(number: u32, name: &str, choices: &[(u32, T)]) -> Result<T, Failure> {
     let found = choices.iter().find(|(one, _)| *one == number).map(|(_, choice)| *choice);
     let most = choices.len() - 1;

@@ -183,7 +183,7 @@ def main() -> None:
     full = RenderConversationConfig(auto_drop_analysis=False, header_style="recipient_in_channel")
     trained = show.picture(chat(), ending="training", mask=True)
     draw_terminal("conversation", trained)
-    # Of the site's first page: a telephone's 400 pixels show it.
+    # For the site's first page: 52 columns are legible on 400 pixels.
     draw_terminal("turn", show.picture(turn(), ending="training", config=full), columns=52)
     draw_terminal("question", show.picture(question(), ending="training", mask=True))
     draw_terminal("damaged", show.picture(sampled), ids=True)

@@ -126,7 +126,7 @@ class HarmonyRenderer(base.Renderer):  # type: ignore[misc]
         sampled = [index for index, message in enumerate(messages) if message.get(TOKENS)]
         if (
             not sampled
-            or not sampled[0]
+            or sampled[0] == 0  # no prompt comes before it
             or not all(self._is_unchanged(messages[index]) for index in sampled)
         ):
             return None

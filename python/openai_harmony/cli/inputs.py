@@ -39,9 +39,9 @@ _CHOICES = {
 
 
 APIS = frozenset(_CHOICES[name] for name in ("chat", "responses", "anthropic", "ollama"))
-"""The forms of requests, whose values are turns."""
+"""The forms of requests; their values are turns."""
 SAMPLED = frozenset(("stripped", "answer"))
-"""The forms of what was sampled, whose values are conversations."""
+"""The forms of sampled output; their values are conversations."""
 
 
 class Input(NamedTuple):

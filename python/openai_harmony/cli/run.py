@@ -177,5 +177,6 @@ def _nearest(word: str, known: list[str], dashes: str = "") -> str:
 
     # A part of a long name, as `effort` of `reasoning-effort`, is nearer than similar letters.
     near = [one for one in known if word in one.split("-")]
+    # At 0.6, the default, `effort` is near `port`.
     near = near or difflib.get_close_matches(word, known, n=1, cutoff=0.65)
     return f": did you mean {dashes}{near[0]}?" if near else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -79,37 +79,39 @@ class StoredResponses:
         if request.query_params.get("stream", "false") != "false":
             error = RefusedError("stream: a stored response is given whole", path="stream")
             return await self._gateway.refuse(request, error)
-        return await self._found(request, "response")
+        return await self._found(request, "response", lambda found: found)
 
     async def cancel(self, request: Request) -> Response:
-        """``POST /v1/responses/ID/cancel``: none of them runs in the background."""
-        return await self._found(request, "cancel")
+        """``POST /v1/responses/ID/cancel``: refused, since no response runs in the background."""
+
+        def refuse(_: Any) -> Any:
+            raise RefusedError("only responses that run in the background can be cancelled")
+
+        return await self._found(request, "response", refuse)
 
     async def delete(self, request: Request) -> Response:
         """``DELETE /v1/responses/ID``."""
-        return await self._found(request, "delete")
+        deleted = {"id": request.path_params["identity"], "object": "response", "deleted": True}
+        return await self._found(request, "delete", lambda _: deleted)
 
     async def input_items(self, request: Request) -> Response:
         """``GET /v1/responses/ID/input_items``, the newest first unless ``order=asc``."""
-        return await self._found(request, "input_items")
+        return await self._found(
+            request, "input_items", lambda found: _page([typed(item) for item in found], request)
+        )
 
-    async def _found(self, request: Request, name: str) -> Response:
+    async def _found(self, request: Request, asked: str, made: Callable[[Any], Any]) -> Response:
+        """The answer made from what the store returns when it is asked for a response."""
         identity = request.path_params["identity"]
         try:
             if self._store is None:
                 raise RefusedError(f"no response {identity!r}: {_NO_STORE}", 404)
             key = key_of(request.scope)
-            asked = getattr(self._store, "response" if name == "cancel" else name)
-            found = await self._store.ask(key, asked, key.owner, identity)
+            ask = getattr(self._store, asked)
+            found = await self._store.ask(key, ask, key.owner, identity)
             if found is None or found is False:
                 raise RefusedError(f"no response {identity!r} is stored", 404)
-            if name == "cancel":
-                raise RefusedError("only responses that run in the background can be cancelled")
-            if name == "delete":
-                found = {"id": identity, "object": "response", "deleted": True}
-            elif name == "input_items":
-                found = _page([typed(item) for item in found], request)
-            return JSONResponse(found)
+            return JSONResponse(made(found))
         except RefusedError as error:
             if isinstance(error, StoreError):
                 LOG.error("%s: %s", error, error.reason)

@@ -19,7 +19,7 @@ Made = TypeVar("Made")
 async def in_thread(work: Callable[Given, Made], *given: Given.args, **named: Given.kwargs) -> Made:
     """What the work returns. The event loop does other things meanwhile.
 
-    A caller that is cancelled waits for the work, too: then nothing uses what it leaves.
+    A cancelled caller waits until the work has ended, so nobody else uses its objects meanwhile.
     """
     doing = asyncio.ensure_future(run_in_threadpool(work, *given, **named))
     try:

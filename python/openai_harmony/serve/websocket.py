@@ -269,7 +269,7 @@ class _Exchange:
         self._status = 200
         self._streams = self._is_whole = False
         self._passed_on = 0
-        """So many events of the piece under way are sent. If that is cancelled, it comes again."""
+        """The number of events of the current piece that are sent; a cancelled one comes again."""
         self._following: dict[str, Any] | None = None
 
     async def run(self) -> dict[str, Any] | None:

@@ -16,8 +16,8 @@ READERS: dict[str, tuple[Any, str]] = {
     "anthropic": (anthropic.read, "messages"),
     "ollama": (ollama.read, "messages"),
 }
-"""What reads the requests of each API, and the field that has the messages. In the order in which
-they are tried: of readers that use all of a body the first is taken."""
+"""The reader of each API's requests, and the field that has the messages. They are tried in this
+order: if several readers use all of a body, the first is taken."""
 _OLLAMA = re.compile(r'{"model":.*"message":.*"done":\s*false')
 _TEXTS = {"text_delta": "text", "thinking_delta": "thinking", "signature_delta": "signature"}
 """The deltas of Anthropic's blocks, with the member that each continues."""

@@ -52,9 +52,9 @@ pub(super) fn begins_before_question(list: At<'_>) -> bool {
 
 /// Whether the last of these messages is the model's. A pair in ms-swift's format, which names no author, ends with its
 /// answer.
-pub(super) fn ends_with_answer(list: At<'_>) -> bool {
-    let final_one = list.as_array().and_then(|messages| messages.iter().last());
-    final_one.is_some_and(|one| speaker_of(one).is_none_or(Speaker::is_own))
+pub(super) fn ends_with_answer(messages: At<'_>) -> bool {
+    let last = messages.as_array().and_then(|items| items.iter().last());
+    last.is_some_and(|message| speaker_of(message).is_none_or(Speaker::is_own))
 }
 
 /// The index of the last message of the user.

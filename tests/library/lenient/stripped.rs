@@ -1,4 +1,4 @@
-//! Text whose special tokens were dropped.
+//! Sampled text without its special tokens, which a server dropped.
 
 use openai_harmony::chat::Message;
 use openai_harmony::{HarmonyEncodingName, load_harmony_encoding};

@@ -23,9 +23,9 @@ DISCARD_SECONDS = 10.0
 LEAST_RATE_SECONDS = 5.0
 """So often the rate of a large body is measured."""
 MOST_CONNECTING = 4.0
-"""So long it may take to ask the engine, with all questions about it."""
+"""The most seconds until the engine is asked, with all questions about it."""
 THOUGHT_HEADER = 3
-"""So many tokens come before a thought."""
+"""The tokens before a thought."""
 LAST_SECONDS = 2.5
 """So long an answer may take to end once its time is up."""
 
@@ -101,7 +101,7 @@ class Laws:
         drained += settings.store_timeout if self._world.network.hangs else 0
         drained += AT_ONCE if not one.slow else longest("client_timeout") + 5
         latest = min(latest, max(drained, one.begun + AT_ONCE))
-        # Who reads nothing sees the close of a WebSocket late.
+        # A client that reads nothing sees the close of a WebSocket late.
         ended = one.released if one.is_message and one.slow > LAST_SECONDS else one.ended
         assert ended <= latest, f"it ended {ended - latest} s too late"
         if asked and not self._world.network.refusals:
@@ -174,7 +174,7 @@ class Laws:
                 for answer in found:
                     begins = any(plan.texts[1].startswith(answer.text) for plan in plans)
                     is_call = any(plan.calls for plan in plans)
-                    assert begins or is_call, f"{answer} is the beginning of none"
+                    assert begins or is_call, f"{answer} is not the beginning of any answer"
             self._is_refused_rightly(one, found[0].text)
             return
         plans = self._world.engine.plans[one.marker]
@@ -346,7 +346,7 @@ class Laws:
                 assert found.most in [min(limit, 131_072 - len(found.prompt)) for limit in most]
         ended = sorted(found.ended for found in first)
         for before, found in zip(ended, sorted(more, key=lambda found: found.began)):
-            assert before <= found.began + AT_ONCE, "the engine goes on with a thought that ended"
+            assert before <= found.began + AT_ONCE, "the engine continues a thought that ended"
             thought = len(found.prompt) - len(first[0].prompt) - len(FORCED) - THOUGHT_HEADER
             budget = process.settings.thinking_budget
             assert thought >= budget, f"a thought was ended after {thought} tokens, not {budget}"

@@ -33,7 +33,7 @@ class Understood:
     item: str | None = None
     """The id of an item of the output that can be referred to."""
     events: int = 0
-    """So many of Responses came."""
+    """The number of Responses' events that came."""
 
 
 @dataclass

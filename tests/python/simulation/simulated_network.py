@@ -29,7 +29,7 @@ class Wire(asyncio.Transport):
         self._is_reading = True
         self._full_since: float | None = None
         self.longest_full = 0.0
-        """So long a writer had to wait, at most."""
+        """The longest time that a writer had to wait."""
         self.is_lost = False
         self.written: list[tuple[float, int]] = []
         """When how many bytes were written."""

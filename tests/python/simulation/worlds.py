@@ -52,7 +52,7 @@ MOST_STEPS = 1_000_000
 MOST_SECONDS = 120.0
 """So long a world may run before it is taken for one that hangs."""
 MOST_AGAIN = 3
-"""So many stored responses are asked for again."""
+"""The most stored responses that are asked for again."""
 MOST_BROKEN = 5
 """After so many worlds that break a law, the search ends."""
 SCHEMA = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
@@ -444,9 +444,9 @@ class Worlds:
 
     def one(self, seed: int) -> None:
         """A world of this number; ``AssertionError`` with the number if it breaks a law."""
-        # Whatever else takes processor time, imports for one, does not come at the same step again.
+        # Other work of the processor, such as an import, does not come at the same step again.
         for _ in range(3):
-            # What an earlier world left in the store would make this one another.
+            # A new store: what an earlier world left in it would change this one.
             with tempfile.TemporaryDirectory(dir=self._folder) as folder:
                 blocked = self._blocked(World(seed, Path(folder)), seed)
             if blocked <= MOST_BLOCKED:

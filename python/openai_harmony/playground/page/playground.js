@@ -121,7 +121,7 @@ async function drawAnswer(toTheEnd) {
   remember();
 }
 
-// What a chunk of any of the APIs brings, without its frame.
+// The new part in a chunk of any of the APIs, without its frame.
 function deltaOf(chunk) {
   return chunk.choices?.[0]?.delta ?? chunk.delta ?? chunk.type ?? chunk.message;
 }
