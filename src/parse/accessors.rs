@@ -10,12 +10,12 @@ use crate::tokenizer::special;
 impl StreamableParser {
     /// The complete messages.
     pub fn messages(&self) -> &[Message] {
-        &self.messages
+        &self.made.messages
     }
 
     /// The complete messages, without a copy.
     pub fn into_messages(self) -> Vec<Message> {
-        self.messages
+        self.made.messages
     }
 
     /// For each complete message the token that ended it, or `None` if the next message began without one or the tokens
@@ -34,22 +34,22 @@ impl StreamableParser {
     /// # Ok::<(), openai_harmony::Error>(())
     /// ```
     pub fn stop_tokens(&self) -> &[Option<u32>] {
-        &self.stop_tokens
+        &self.made.stop_tokens
     }
 
     /// All tokens that were fed, including those that caused errors.
     pub fn tokens(&self) -> &[u32] {
-        if self.spelling.is_read { &self.spelling.fed } else { &self.tokens[self.past.held..] }
+        if self.spelling.is_read { &self.spelling.fed } else { &self.tokens[self.made.past.held..] }
     }
 
     /// Whether it was continued from a checkpoint.
     pub(crate) fn is_continued(&self) -> bool {
-        self.past.is_there
+        self.made.past.is_there
     }
 
     /// Whether the next call returns earlier events: those of a prefill, at the beginning.
     pub(crate) fn has_events(&self) -> bool {
-        !self.events.is_empty()
+        !self.reports.events.is_empty()
     }
 
     /// The number of fed tokens, including those before a checkpoint.
@@ -69,12 +69,12 @@ impl StreamableParser {
 
     /// The number of complete messages, including those before a checkpoint.
     pub(crate) fn message_count(&self) -> usize {
-        self.past.messages + self.messages.len()
+        self.made.past.messages + self.made.messages.len()
     }
 
     /// All repairs of lenient parsing, in the order in which they were reported.
     pub fn repairs(&self) -> &[Repair] {
-        &self.repairs
+        &self.made.repairs
     }
 
     /// Where in the grammar the parser is.
@@ -122,7 +122,7 @@ impl StreamableParser {
 
     /// What ended the last message.
     pub(super) fn last_stop_token(&self) -> Option<u32> {
-        self.stop_tokens.last().copied().unwrap_or(self.past.stop_token)
+        self.made.stop_tokens.last().copied().unwrap_or(self.made.past.stop_token)
     }
 
     fn open_message(&self) -> Option<&OpenMessage> {
@@ -141,7 +141,7 @@ impl StreamableParser {
     /// the header of that message, so that the caller knows where the text belongs.
     fn header(&self) -> Option<HeaderFields<'_>> {
         if matches!(self.delta, Delta::Complete(_)) {
-            return self.messages.last().map(Message::header_fields);
+            return self.made.messages.last().map(Message::header_fields);
         }
         self.open_message().map(|open| open.message.header_fields())
     }
@@ -172,7 +172,7 @@ impl StreamableParser {
         match self.delta {
             Delta::None => None,
             Delta::Open(start) => Some(&self.open_message()?.text[start..]),
-            Delta::Complete(start) => match self.messages.last()?.content.first()? {
+            Delta::Complete(start) => match self.made.messages.last()?.content.first()? {
                 Content::Text(content) => Some(&content.text[start..]),
                 Content::SystemContent(_) | Content::DeveloperContent(_) => None,
             },

@@ -65,7 +65,7 @@ impl StreamableParser {
                 std::mem::replace(&mut header.from, before) - before
             }
             State::Content(open) => {
-                if self.unreported {
+                if self.reports.unreported {
                     // No event will have the text up to here.
                     open.uncovered = open.held_from.unwrap_or(end);
                 }
@@ -87,12 +87,12 @@ impl StreamableParser {
     /// [`InvalidState`](crate::ErrorKind::InvalidState) if this is not a checkpoint of such a parser.
     pub(crate) fn resume(&mut self, from: Checkpoint) -> Result<()> {
         check(&[("is_unasked", !from.is_unasked || self.has_events())])?;
-        from.check(self.strict, self.spelling.is_read)?;
+        from.check(self.setup.strict, self.spelling.is_read)?;
         if !from.is_unasked {
-            self.events.clear();
+            self.reports.events.clear();
         }
         let Checkpoint { messages, stop_token, .. } = from;
-        self.past = Past { is_there: true, messages, stop_token, held: from.tokens.len() };
+        self.made.past = Past { is_there: true, messages, stop_token, held: from.tokens.len() };
         (self.spelling.before, self.spelling.fed_before) = (from.before, from.fed);
         (self.spelling.reach, self.spelling.held) = (from.reach, from.spelled);
         (self.state, self.given_role, self.tokens) = (from.state, from.given_role, from.tokens);

@@ -26,7 +26,7 @@ impl StreamableParser {
             self.state = State::Header(HeaderState::new(index, Begin::Start));
             return Ok(());
         }
-        if self.strict {
+        if self.setup.strict {
             let text = self.text_of(index..index + 1);
             let error = self.error_at(ErrorKind::UnexpectedToken { token }, index);
             return Err(error.with_token_text(text));
@@ -51,11 +51,11 @@ impl StreamableParser {
             special::START if header.begin == Begin::Given && header.from == index => {
                 // The tokens begin with `<|start|>` although a role was given: the header names its own author.
                 header.begin = Begin::Start;
-                if !self.strict {
+                if !self.setup.strict {
                     self.given_role = None;
                 }
             }
-            _ if !self.strict => self.on_lenient_header(token, index),
+            _ if !self.setup.strict => self.on_lenient_header(token, index),
             special::START => self.start_over(index),
             _ => {}
         }
@@ -88,7 +88,7 @@ impl StreamableParser {
     /// `<|message|>`: the header is complete.
     pub(super) fn end_header(&mut self, index: usize) -> Result<()> {
         let State::Header(header) = self.take_state() else { return Ok(()) };
-        if !self.strict {
+        if !self.setup.strict {
             self.open_repaired(&header, index);
             return Ok(());
         }
@@ -111,8 +111,8 @@ impl StreamableParser {
     /// Reads the words of a header. One with an id that does not exist cannot be read.
     fn read_strictly(&mut self, body: Range<usize>, given: Given) -> Result<Message> {
         let tokens = &self.tokens[body];
-        self.words.split(self.tokenizer, tokens);
-        match tokens.iter().find(|&&token| self.tokenizer.token_bytes(token).is_none()) {
+        self.words.split(self.setup.tokenizer, tokens);
+        match tokens.iter().find(|&&token| self.setup.tokenizer.token_bytes(token).is_none()) {
             Some(&token) => Err(ErrorKind::InvalidToken { token }.into()),
             None => header::read(&self.words, given),
         }
@@ -163,7 +163,7 @@ impl StreamableParser {
         if is_stop(token) {
             self.release_held(index);
             self.close(index, Some(token));
-        } else if self.strict || !self.on_lenient_content(token, index) {
+        } else if self.setup.strict || !self.on_lenient_content(token, index) {
             self.push_content(token, index);
         }
     }
@@ -172,7 +172,7 @@ impl StreamableParser {
     #[inline]
     pub(super) fn push_content(&mut self, token: u32, index: usize) {
         let State::Content(open) = &mut self.state else { return };
-        let Some(bytes) = self.tokenizer.token_bytes(token) else {
+        let Some(bytes) = self.setup.tokenizer.token_bytes(token) else {
             return self.replace_unknown(index);
         };
         let before = open.text.len();
@@ -207,7 +207,7 @@ impl StreamableParser {
     pub(super) fn push_run(&mut self, run: &[u32]) {
         let State::Content(open) = &mut self.state else { return };
         self.tokens.extend_from_slice(run);
-        if let Ok(bytes) = self.tokenizer.decode_bytes(run) {
+        if let Ok(bytes) = self.setup.tokenizer.decode_bytes(run) {
             open.decoder.push(&bytes, &mut open.text);
         }
     }
@@ -240,8 +240,8 @@ impl StreamableParser {
     /// Adds a complete message.
     pub(super) fn complete(&mut self, mut message: Message, text: String, stop_token: Option<u32>) {
         message.content = vec![Content::Text(TextContent { text })];
-        self.messages.push(message);
-        self.stop_tokens.push(stop_token);
+        self.made.messages.push(message);
+        self.made.stop_tokens.push(stop_token);
     }
 
     /// The text of a span, with the names of special tokens, and U+FFFD for unknown ids.
@@ -249,7 +249,7 @@ impl StreamableParser {
         let mut bytes = Vec::new();
         for &token in &self.tokens[span] {
             bytes.extend_from_slice(
-                self.tokenizer.token_bytes(token).unwrap_or("\u{FFFD}".as_bytes()),
+                self.setup.tokenizer.token_bytes(token).unwrap_or("\u{FFFD}".as_bytes()),
             );
         }
         String::from_utf8_lossy(&bytes).into_owned()

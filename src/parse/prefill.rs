@@ -11,17 +11,17 @@ impl StreamableParser {
     ///
     /// The first events report the header and the text, with empty spans.
     pub(super) fn begin_prefilled(&mut self, role: Role) {
-        let Some(prefill) = &self.prefill else { return };
+        let Some(prefill) = &self.setup.prefill else { return };
         let header = prefill.header(role);
         let text = prefill.text.clone().unwrap_or_default();
         self.given_role = None;
-        self.recording = true;
+        self.reports.recording = true;
         self.report_start(0..0, &header);
         self.open_content(header, 0);
         if let State::Content(open) = &mut self.state {
             open.text = text;
         }
         self.report_content(0);
-        self.recording = false;
+        self.reports.recording = false;
     }
 }

@@ -11,10 +11,10 @@ use crate::chat::Message;
 
 impl StreamableParser {
     pub(super) fn report_start(&mut self, span: Range<usize>, header: &Message) {
-        if self.recording {
+        if self.reports.recording {
             let Message { author, channel, recipient, content_type, .. } = header.clone();
             let index = self.message_count();
-            self.events.push(Event::MessageStart {
+            self.reports.events.push(Event::MessageStart {
                 span: self.spelling.fed_span(span),
                 index,
                 author,
@@ -29,7 +29,7 @@ impl StreamableParser {
     pub(super) fn report_content(&mut self, end: usize) {
         let State::Content(open) = &mut self.state else { return };
         let end = open.held_from.unwrap_or(end);
-        if self.recording && open.reported < open.text.len() {
+        if self.reports.recording && open.reported < open.text.len() {
             let (span, text) = (open.uncovered..end, open.text[open.reported..].to_owned());
             open.reported = open.text.len();
             open.uncovered = end;
@@ -41,7 +41,7 @@ impl StreamableParser {
     /// whose other bytes never came.
     pub(super) fn cover_cut_character(&mut self, end: usize) {
         let State::Content(open) = &mut self.state else { return };
-        if self.recording && open.uncovered < end {
+        if self.reports.recording && open.uncovered < end {
             let span = open.uncovered..end;
             open.uncovered = end;
             self.report_delta(span, String::new());
@@ -50,16 +50,16 @@ impl StreamableParser {
 
     /// Reports text of the message that will be completed next.
     pub(super) fn report_delta(&mut self, span: Range<usize>, text: String) {
-        if self.recording {
+        if self.reports.recording {
             let (span, index) = (self.spelling.fed_span(span), self.message_count());
-            self.events.push(Event::ContentDelta { span, index, text });
+            self.reports.events.push(Event::ContentDelta { span, index, text });
         }
     }
 
     pub(super) fn report_end(&mut self, end: usize, stop_token: Option<u32>) {
-        if self.recording {
+        if self.reports.recording {
             let span = end..end + usize::from(stop_token.is_some());
-            self.events.push(Event::MessageEnd {
+            self.reports.events.push(Event::MessageEnd {
                 span: self.spelling.fed_span(span),
                 index: self.message_count() - 1,
                 stop_token,
@@ -68,9 +68,9 @@ impl StreamableParser {
     }
 
     pub(super) fn report_repair(&mut self, repair: Repair) {
-        if self.recording {
-            self.events.push(Event::Repair(repair.clone()));
+        if self.reports.recording {
+            self.reports.events.push(Event::Repair(repair.clone()));
         }
-        self.repairs.push(repair);
+        self.made.repairs.push(repair);
     }
 }

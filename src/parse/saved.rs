@@ -103,21 +103,21 @@ impl StreamableParser {
     }
 
     fn saved(&self, read: Read) -> Result<Vec<u8>> {
-        if self.has_events() && self.events != self.first_events() {
+        if self.has_events() && self.reports.events != self.first_events() {
             return Err(invalid("an error held events back; feed(&[]) returns them"));
         }
         let config = ParserOptions {
-            strict: self.strict,
-            tools: self.tools.given().to_vec(),
-            prefill: self.prefill.clone(),
+            strict: self.setup.strict,
+            tools: self.setup.tools.given().to_vec(),
+            prefill: self.setup.prefill.clone(),
             spelled_markers: self.spelling.is_read,
         };
         let saved = SavedParser {
             version: VERSION,
             config,
-            first_role: self.first_role,
+            first_role: self.setup.first_role,
             begun: self.begun,
-            unreported: self.unreported,
+            unreported: self.reports.unreported,
             read,
         };
         serde_json::to_vec(&saved).map_err(|error| invalid(error.to_string()))
@@ -154,7 +154,7 @@ impl StreamableParser {
         parser.restart(saved.begun);
         match saved.read {
             Read::Tokens { tokens, ends, is_finished, is_unasked, reported } => {
-                let first = std::mem::take(&mut parser.events);
+                let first = std::mem::take(&mut parser.reports.events);
                 parser.read_again(&tokens, &ends)?;
                 if is_finished {
                     parser.state = State::Finished;
@@ -164,12 +164,12 @@ impl StreamableParser {
                     if first.is_empty() {
                         return Err(invalid("nothing was there to report before its tokens"));
                     }
-                    parser.events = first;
+                    parser.reports.events = first;
                 }
             }
             Read::Checkpoint(checkpoint) => parser.resume(*checkpoint)?,
         }
-        parser.unreported = saved.unreported;
+        parser.reports.unreported = saved.unreported;
         Ok(parser)
     }
 
@@ -204,11 +204,11 @@ impl StreamableParser {
     fn first_events(&self) -> Vec<Event> {
         let mut parser = self.clone();
         parser.reset(self.begun);
-        parser.events
+        parser.reports.events
     }
 
     fn restart(&mut self, role: Option<Role>) {
-        self.events.clear();
+        self.reports.events.clear();
         self.begin(role);
     }
 

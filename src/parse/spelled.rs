@@ -12,8 +12,8 @@ use crate::tokenizer::Tokenizer;
 impl StreamableParser {
     /// Takes a token that may spell a part of a marker. Only lenient parsing calls this, so nothing is an error.
     pub(super) fn spell(&mut self, token: u32) {
-        let is_text = !self.tokenizer.is_special_token(token);
-        let bytes = self.tokenizer.token_bytes(token).filter(|_| is_text).unwrap_or_default();
+        let is_text = !self.setup.tokenizer.is_special_token(token);
+        let bytes = self.setup.tokenizer.token_bytes(token).filter(|_| is_text).unwrap_or_default();
         self.spelling.fed.push(token);
         if self.spelling.is_part(bytes) {
             for &byte in bytes {

@@ -34,38 +34,72 @@ use crate::tokenizer::Tokenizer;
 /// ```
 #[derive(Debug, Clone)]
 pub struct StreamableParser {
-    pub(super) tokenizer: Tokenizer,
-    pub(super) strict: bool,
-    /// The tools that were offered; lenient parsing recognises them in any spelling.
-    pub(super) tools: Arc<Tools>,
-    /// The role that the parser was made with.
-    pub(super) first_role: Option<Role>,
+    pub(super) setup: Setup,
     /// The initial role: the constructor's, or the one passed to `reset`.
     pub(super) begun: Option<Role>,
-    /// The token indices before which `process_eos` was called although more tokens followed.
-    pub(super) ends: Vec<usize>,
-    /// The part of the first message, beyond its role, that is in the prompt.
-    pub(super) prefill: Option<Prefill>,
     /// The role of the next header, if the caller knows it.
     pub(super) given_role: Option<Role>,
     /// The tokens that the grammar reads: those that were fed, unless they spell markers.
     pub(super) tokens: Vec<u32>,
+    /// The token indices before which `process_eos` was called although more tokens followed.
+    pub(super) ends: Vec<usize>,
     pub(super) spelling: Spelling,
     pub(super) state: State,
+    /// The words of the header that was read last.
     pub(super) words: Words,
+    pub(super) delta: Delta,
+    pub(super) made: Made,
+    pub(super) reports: Reports,
+}
+
+/// What the parser was made with. A reset keeps it.
+#[derive(Debug, Clone)]
+pub(super) struct Setup {
+    pub(super) tokenizer: Tokenizer,
+    pub(super) strict: bool,
+    /// The tools that were offered; lenient parsing recognises them in any spelling.
+    pub(super) tools: Arc<Tools>,
+    pub(super) first_role: Option<Role>,
+    /// The part of the first message, beyond its role, that is in the prompt.
+    pub(super) prefill: Option<Prefill>,
+}
+
+/// What has been made of the tokens.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Made {
     pub(super) messages: Vec<Message>,
-    /// What came before a checkpoint and is no longer held.
-    pub(super) past: Past,
     /// For each message, what ended it.
     pub(super) stop_tokens: Vec<Option<u32>>,
     pub(super) repairs: Vec<Repair>,
-    pub(super) delta: Delta,
+    /// What came before a checkpoint and is no longer held.
+    pub(super) past: Past,
+}
+
+/// What is told of it as it happens.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Reports {
     /// Events not yet handed out.
     pub(super) events: Vec<Event>,
     /// Whether events are recorded: in `feed` and `finish`.
     pub(super) recording: bool,
     /// Whether tokens were processed since the last `feed`; no event reports them.
     pub(super) unreported: bool,
+}
+
+impl Made {
+    fn clear(&mut self) {
+        self.messages.clear();
+        self.stop_tokens.clear();
+        self.repairs.clear();
+        self.past = Past::default();
+    }
+}
+
+impl Reports {
+    fn clear(&mut self) {
+        self.events.clear();
+        self.unreported = false;
+    }
 }
 
 impl StreamableParser {
@@ -110,27 +144,20 @@ impl StreamableParser {
             prefill.check()?;
             role.ok_or(ErrorKind::MissingRole)?;
         }
+        let tools = if tools.is_empty() { Tools::none() } else { Arc::new(Tools::new(tools)?) };
+        let tokenizer = encoding.into();
         let mut parser = Self {
-            tokenizer: encoding.into(),
-            strict: *strict,
-            tools: if tools.is_empty() { Tools::none() } else { Arc::new(Tools::new(tools)?) },
-            first_role: role,
+            setup: Setup { tokenizer, strict: *strict, tools, first_role: role, prefill },
             begun: role,
-            ends: Vec::new(),
-            prefill,
             given_role: role,
             tokens: Vec::new(),
+            ends: Vec::new(),
             spelling: Spelling::new(*spelled_markers && !strict),
             state: State::Start,
             words: Words::default(),
-            messages: Vec::new(),
-            past: Past::default(),
-            stop_tokens: Vec::new(),
-            repairs: Vec::new(),
             delta: Delta::None,
-            events: Vec::new(),
-            recording: false,
-            unreported: false,
+            made: Made::default(),
+            reports: Reports::default(),
         };
         parser.begin(role);
         Ok(parser)
@@ -152,16 +179,12 @@ impl StreamableParser {
     /// options and the prefill stay.
     pub fn reset(&mut self, role: Option<Role>) {
         self.tokens.clear();
-        self.spelling.clear();
         self.ends.clear();
-        self.messages.clear();
-        self.past = Past::default();
-        self.stop_tokens.clear();
-        self.repairs.clear();
-        self.events.clear();
+        self.spelling.clear();
         self.delta = Delta::None;
-        self.unreported = false;
-        self.begin(role.or(self.first_role));
+        self.made.clear();
+        self.reports.clear();
+        self.begin(role.or(self.setup.first_role));
     }
 
     /// Parses one token and returns the parser.
@@ -172,7 +195,7 @@ impl StreamableParser {
     /// keeps its messages and continues at the next `<|start|>`.
     #[inline]
     pub fn process(&mut self, token: u32) -> Result<&mut Self> {
-        self.unreported = true;
+        self.reports.unreported = true;
         self.step(token)?;
         Ok(self)
     }
@@ -196,7 +219,7 @@ impl StreamableParser {
             State::Start | State::Finished => {}
             State::Content(_) => self.end_content(end),
             State::Header(header) if self.is_prompt_end(header) => {}
-            State::Header(_) if self.strict => {
+            State::Header(_) if self.setup.strict => {
                 return Err(self.error_at(ErrorKind::UnexpectedEos, end));
             }
             State::Header(_) => self.cut_header_at_end(end),
@@ -207,7 +230,7 @@ impl StreamableParser {
     /// Whether a header is a bare `<|start|>` and role.
     fn is_prompt_end(&self, header: &HeaderState) -> bool {
         let is_role = |tokens: &[u32]| {
-            let word = self.tokenizer.decode_utf8(tokens);
+            let word = self.setup.tokenizer.decode_utf8(tokens);
             word.is_ok_and(|word| Role::try_from(&word[..]).is_ok())
         };
         header.begin == Begin::Start
@@ -258,23 +281,23 @@ impl StreamableParser {
     }
 
     fn record(&mut self, parse: impl FnOnce(&mut Self) -> Result<()>) -> Result<Vec<Event>> {
-        if std::mem::take(&mut self.unreported)
+        if std::mem::take(&mut self.reports.unreported)
             && let State::Content(open) = &mut self.state
         {
             open.reported = open.text.len();
             // Tokens that are held back still need an event.
             open.uncovered = open.held_from.unwrap_or(self.tokens.len());
         }
-        self.recording = true;
+        self.reports.recording = true;
         let result = parse(self);
         self.report_content(self.tokens.len());
-        self.recording = false;
-        result.map(|()| std::mem::take(&mut self.events))
+        self.reports.recording = false;
+        result.map(|()| std::mem::take(&mut self.reports.events))
     }
 
     /// The header at a prompt's end begins a message that the prompt does not contain.
     fn report_prompt_end(&mut self, header: &HeaderState) {
-        self.words.split(self.tokenizer, &self.tokens[header.body()..]);
+        self.words.split(self.setup.tokenizer, &self.tokens[header.body()..]);
         if let Ok(read) = header::read(&self.words, Given::Nothing) {
             self.report_start(header.from..self.tokens.len(), &read);
         }

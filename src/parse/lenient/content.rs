@@ -69,7 +69,7 @@ impl StreamableParser {
             self.begin_held_header(from, index);
             return true;
         }
-        let is_special = self.tokenizer.is_special_token(token);
+        let is_special = self.setup.tokenizer.is_special_token(token);
         if is_special && token != special::CONSTRAIN || index - from >= HELD_AT_MOST {
             self.release_held(index);
             return self.on_lenient_content(token, index);
@@ -98,7 +98,7 @@ impl StreamableParser {
     pub(in super::super) fn end_content(&mut self, end: usize) {
         self.release_held(end);
         let State::Content(open) = &mut self.state else { return };
-        if !self.strict {
+        if !self.setup.strict {
             let (from, cut) = (open.from, open.decoder.drop_pending());
             self.repair_cut_character(cut, from..end);
             self.report_content(end);
@@ -116,7 +116,7 @@ impl StreamableParser {
         let mut bytes = 0;
         while bytes < cut && from > span.start {
             from -= 1;
-            bytes += self.tokenizer.token_bytes(self.tokens[from]).map_or(0, <[u8]>::len);
+            bytes += self.setup.tokenizer.token_bytes(self.tokens[from]).map_or(0, <[u8]>::len);
         }
         self.repair(RepairKind::CutCharacter, from..span.end, Some(self.message_count()));
     }

@@ -33,20 +33,20 @@ impl StreamableParser {
     /// Reads the tokens of a header that strict parsing cannot read, and the marker that ends it. The delta is the text
     /// of the last message that they complete.
     pub(in super::super) fn read_leniently(&mut self, header: &HeaderState, marker: usize) {
-        let before = self.messages.len();
+        let before = self.made.messages.len();
         // A header with a `<|start|>` names its author; a given role waits for a readable one.
         let waiting = self.given_role.take_if(|_| header.begin != Begin::Given);
-        self.strict = false;
+        self.setup.strict = false;
         self.state = State::Header(HeaderState::new(header.from, header.begin));
         for at in header.body()..=marker {
             // Lenient parsing has no errors.
             let _never = self.on_token(self.tokens[at], at);
         }
-        self.strict = true;
-        if self.messages.len() == before && !matches!(self.state, State::Content(_)) {
+        self.setup.strict = true;
+        if self.made.messages.len() == before && !matches!(self.state, State::Content(_)) {
             self.given_role = self.given_role.or(waiting);
         }
-        let said = self.messages.last().filter(|_| self.messages.len() > before);
+        let said = self.made.messages.last().filter(|_| self.made.messages.len() > before);
         let has_text = said.is_some_and(|message| message.content != [Content::from("")]);
         self.delta = if has_text { Delta::Complete(0) } else { Delta::None };
     }
@@ -60,7 +60,7 @@ impl StreamableParser {
     }
 
     fn read_header(&mut self, header: &HeaderState, end: usize, ending: HeaderEnd) -> Repaired {
-        self.words.split(self.tokenizer, &self.tokens[header.body()..end]);
+        self.words.split(self.setup.tokenizer, &self.tokens[header.body()..end]);
         if !ending.is_cut() {
             self.words.trim();
         }
@@ -68,7 +68,7 @@ impl StreamableParser {
             given: self.given_role.or(header.implied_role()),
             named: header.names_author(),
             stray: header.begin == Begin::Stray,
-            tools: &self.tools,
+            tools: &self.setup.tools,
             end: ending,
         };
         repair(&self.words, setting)

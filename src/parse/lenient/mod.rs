@@ -104,7 +104,7 @@ impl StreamableParser {
         Role::try_from(first).is_ok()
             || NameRun::read(first).is_some()
             || first.starts_with(TO)
-            || self.tools.names(first)
+            || self.setup.tools.names(first)
             || (first == "to" && words.clone().next().is_some_and(|next| next.starts_with('=')))
             || words.any(|word| word.starts_with(TO))
     }
