@@ -26,6 +26,8 @@ async def in_thread(work: Callable[Given, Made], *given: Given.args, **named: Gi
         return await asyncio.shield(doing)
     except asyncio.CancelledError:
         await asyncio.wait([doing])
+        if not doing.cancelled():
+            doing.exception()  # asyncio would log an error that nobody asks for
         raise
 
 

@@ -16,6 +16,8 @@ from websockets.uri import parse_uri
 from simulation.simulated_network import Network, Wire
 
 NEVER = float("inf")
+MOST_OF_CONTROL = 127
+"""The most bytes of a frame of a WebSocket that is no event: a ping, or an end."""
 CHAT, RESPONSES, MESSAGES = "/v1/chat/completions", "/v1/responses", "/v1/messages"
 PATHS = (CHAT, CHAT, RESPONSES, MESSAGES, "/api/chat", "/api/generate")
 
@@ -427,8 +429,14 @@ class Connection(asyncio.Protocol):
         if not exchange.is_complete and not exchange.left:
             exchange.ended = wire.lost_at or loop.time()
         if not exchange.is_complete:
-            written = wire.peer.written[before:]
-            exchange.released = min([exchange.ended, *[at for at, _ in written[-1:]]])
+            counts = [0, *(count for _, count in wire.peer.written)]
+            least = MOST_OF_CONTROL if exchange.is_message else 0
+            written = [
+                at
+                for (at, count), earlier in zip(wire.peer.written[before:], counts[before:])
+                if count - earlier > least
+            ]
+            exchange.released = min([exchange.ended, *written[-1:]])
         if exchange.stops:
             wire.close()
         self.exchange, self._ended = None, loop.time()
