@@ -55,6 +55,8 @@ class Answer:
     """The last ones of an answer that is complete, but not stored."""
     _end: bytes = b""
     """The last bytes of one that is complete."""
+    _first: bytes = b""
+    """The first bytes, made in a thread, until they are yielded: a cancelled stream still has them."""
 
     async def pieces(self, *, ends: bool = True) -> AsyncGenerator[bytes, None]:
         """The stream, in which pieces may be empty. Closing it cancels the sampling.
@@ -67,7 +69,9 @@ class Answer:
         reply = self.reply
         try:
             if self.is_large:
-                yield await in_thread(feed, [], None)
+                await in_thread(self._begin)
+                first, self._first = self._first, b""
+                yield first
             while reason is None:
                 yield feed(tokens, logprobs)
                 # A spelled stop token is an ordinary one to the engine.
@@ -93,6 +97,9 @@ class Answer:
         if ends:
             data += await (self.failed(self.broke) if self.broke else self._last(reason))
         yield data
+
+    def _begin(self) -> None:
+        self._first = self._shaped([], None) if self.shape else self.reply.feed_bytes([])
 
     def _forced(self) -> list[int]:
         """The tokens that end a thought which has spent its budget, and begin what follows it."""
@@ -120,8 +127,10 @@ class Answer:
 
     async def failed(self, error: EngineError) -> bytes:
         """What ends the stream of an answer that cannot be completed, or not stored."""
-        if self._end:
-            return self._end
+        first, self._first = self._first, b""
+        return first + (self._end or await self._failure(error))
+
+    async def _failure(self, error: EngineError) -> bytes:
         self.reason = "abort"
         if self._chunks:
             chunks = [*self._chunks[:-1], failed_after_all(self._chunks[-1], str(error))]
