@@ -56,7 +56,7 @@ class Answer:
     _end: bytes = b""
     """The last bytes of one that is complete."""
     _first: bytes = b""
-    """The first bytes, made in a thread, until they are yielded: a cancelled stream still has them."""
+    """The first bytes, made in a thread, which a cancelled stream still sends."""
 
     async def pieces(self, *, ends: bool = True) -> AsyncGenerator[bytes, None]:
         """The stream, in which pieces may be empty. Closing it cancels the sampling.
