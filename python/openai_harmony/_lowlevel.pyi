@@ -1090,6 +1090,21 @@ class EngineReader:
             ([], None, None, (502, 'sends data that is not JSON: oops'))
         """
 
+    def besides(self) -> dict[str, str]:
+        r"""What vLLM sent besides tokens, as JSON.
+
+        Returns:
+            What it sent, by name; usually nothing.
+
+        Example:
+            >>> from openai_harmony.interop import EngineReader
+            >>> reader = EngineReader("completions", 100, [])
+            >>> reader.feed(b'{"choices": [{"token_ids": [35], "routed_experts": "x"}]}\n')
+            ([35], None, None, None)
+            >>> reader.besides()
+            {'routed_experts': '"x"'}
+        """
+
     def finish(self) -> _EngineOutput:
         """Takes the end of the stream: an output without a finish reason broke off.
 

@@ -1,5 +1,7 @@
 //! What engines stream -> sampled tokens, for Python.
 
+use std::collections::BTreeMap;
+
 use openai_harmony::interop::{EngineForm, EngineOutput, EngineReader, TokenLogprob};
 use openai_harmony::machinery::Choice;
 use pyo3::prelude::*;
@@ -37,6 +39,11 @@ impl PyEngineReader {
     #[doc = text!(EngineReader.feed)]
     fn feed<'py>(&mut self, data: &Bound<'py, PyBytes>) -> PyResult<Output<'py>> {
         output(data.py(), self.inner.feed(data.as_bytes()))
+    }
+
+    #[doc = text!(EngineReader.besides)]
+    fn besides(&self) -> BTreeMap<&'static str, String> {
+        self.inner.besides().clone()
     }
 
     #[doc = text!(EngineReader.finish)]

@@ -187,17 +187,52 @@ def choices(tokens: list[int], reason: str = "stop", **more: Any) -> Events:
     return [*events, {"choices": [], "usage": {"prompt_tokens": 3}}, DONE]
 
 
+EXPERTS = "k05VTVBZAQ=="
+"""By which experts the tokens were routed: the bytes of an array, in base64."""
+
+
+def prompt_logprobs(prompt: list[int]) -> list[Any]:
+    """Those of a prompt's tokens, the first of which has none."""
+    each = ({str(token): {"logprob": logprob(at), "rank": 1}} for at, token in enumerate(prompt))
+    return [None, *each][:-1]
+
+
+def whole(events: Events, asked: int | None, prompt: list[int]) -> dict[str, Any]:
+    """The answer that is not a stream, in which alone vLLM has what it says of the prompt."""
+    chunks = [
+        event["choices"][0] for event in events if isinstance(event, dict) and event["choices"]
+    ]
+    logprobs = chunks[0]["logprobs"]
+    for chunk in chunks[1:]:
+        for name, found in (chunk["logprobs"] or {}).items():
+            logprobs[name] += found
+    sampled = [token for chunk in chunks for token in chunk["token_ids"]]
+    said = None if asked is None else prompt_logprobs(prompt)
+    about = {"token_ids": sampled, "logprobs": logprobs, "prompt_logprobs": said}
+    return {"choices": [{**chunks[-1], **about, "routed_experts": EXPERTS}]}
+
+
 def vllm(tokens: list[int], *, generates: bool = True) -> dict[str, Any]:
     def complete(body: dict[str, Any]) -> Events:
         events = choices(tokens, text="", stop_reason=None)
-        return with_logprobs(events, of_completions) if "logprobs" in body else events
+        events = with_logprobs(events, of_completions) if "logprobs" in body else events
+        if body["stream"]:
+            return events
+        return [json.dumps(whole(events, body.get("prompt_logprobs"), body["prompt"])).encode()]
 
     def generate(body: dict[str, Any]) -> Events:
         def content(part: list[int], first: int) -> dict[str, Any]:
             return {"content": of_objects(part, first, "token_id")}
 
-        asks = "logprobs" in body["sampling_params"]
-        return with_logprobs(choices(tokens), content) if asks else choices(tokens)
+        sampling = body["sampling_params"]
+        events = choices(tokens)
+        events = with_logprobs(events, content) if "logprobs" in sampling else events
+        if body["stream"]:
+            events[-3]["choices"][0]["routed_experts"] = EXPERTS
+            return events
+        answer = whole(events, sampling.get("prompt_logprobs"), body["token_ids"])
+        answer["prompt_logprobs"] = answer["choices"][0].pop("prompt_logprobs")
+        return [json.dumps(answer).encode()]
 
     paths = {"/v1/completions": {}, "/version": {}}
     if generates:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import fake_engines
 from gateways import ENCODING, Answer, Engine, ask, says, tokens
 from openai_harmony import serve
 from openai_harmony.serve.engines.engine import Sampled, SampleRequest
@@ -105,6 +106,41 @@ def continued(sampled: str, messages: list[Any], how: str, path: str = CHAT) -> 
     brought = prompt + tokens(sampled)
     assert found[: len(brought)] == brought
     return ENCODING.decode(found[len(brought) :])
+
+
+@pytest.mark.parametrize("generates", [True, False])
+@pytest.mark.parametrize("more", [{}, {"n": 2, "logprobs": True, "top_logprobs": 1}])
+def test_what_only_vllm_says_of_prompts_and_experts(generates: bool, more: dict[str, Any]) -> None:
+    """Where vLLM has them: next to the choices, and in each; of experts also streams of ``generate``."""
+
+    async def run() -> None:
+        async with fake_engines.running(
+            fake_engines.vllm(tokens(FINAL), generates=generates)
+        ) as fake:
+            app = serve.app(f"vllm={fake.url}")
+            said = (await ask(app, CHAT, {**ASKED, **more, "prompt_logprobs": 1})).json()
+            expected = fake_engines.prompt_logprobs(said["prompt_token_ids"])
+            assert said["prompt_logprobs"] == expected
+            plain = (await ask(app, CHAT, {**ASKED, **more})).json()
+            assert "prompt_logprobs" not in plain
+            for choice, same in zip(said["choices"], plain["choices"], strict=True):
+                assert choice.pop("routed_experts") == fake_engines.EXPERTS
+                assert same.pop("routed_experts", None) == (
+                    fake_engines.EXPERTS if generates else None
+                )
+                assert choice == same
+            body = {**ASKED, **more, "routed_experts_prompt_start": 3, "stream": True}
+            for event in (await ask(app, CHAT, body)).events():
+                for choice in event["choices"]:
+                    found = fake_engines.EXPERTS if choice["finish_reason"] else None
+                    assert choice.get("routed_experts") == found
+            refused = await ask(app, CHAT, {**body, "prompt_logprobs": 1})
+            assert (refused.status, refused.json()["error"]["param"]) == (400, "prompt_logprobs")
+            await app.state.gateway.engine.aclose()
+
+    asyncio.run(run())
+    for body in ({"prompt_logprobs": 1}, {"routed_experts_prompt_start": 0}):
+        assert asked(CHAT, {**ASKED, **body}).json()["error"]["param"] in body
 
 
 HOW = ["prefix_token_ids", "required_prefix_token_ids", "message"]

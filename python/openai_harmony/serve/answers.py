@@ -51,6 +51,8 @@ class Answer:
     """Why the answer ended, once it has."""
     has_ended: bool = False
     """Whether its last bytes are made."""
+    besides: dict[str, str] = field(default_factory=dict)
+    """What the engine says besides tokens, as JSON; chat completions show it."""
     _chunks: list[Chunk] = field(default_factory=list)
     """The last ones of an answer that is complete, but not stored."""
     _end: bytes = b""
@@ -116,14 +118,24 @@ class Answer:
 
     async def response_bytes(self) -> bytes:
         """The response as JSON, once it is complete."""
-        if self.shape is not None:
+        if self.shape is not None or self.besides:
             return json.dumps(self.response(), ensure_ascii=False).encode()
         return await self._made(self.reply.response_bytes)
 
     def response(self) -> dict[str, Any]:
         """The response, once it is complete."""
-        response = self.reply.response()
+        response = self.completed(self.reply.response())
         return self.shape(response) if self.shape else response
+
+    def completed(self, made: dict[str, Any]) -> dict[str, Any]:
+        """A chat completion or its last chunk with what else the engine said, where vLLM has it."""
+        said = {name: json.loads(found) for name, found in self.besides.items()}
+        for choice in made.get("choices", ()) if said else ():
+            if choice["finish_reason"] is not None and "routed_experts" in said:
+                choice["routed_experts"] = said["routed_experts"]
+            if "message" in choice and "prompt_logprobs" in said:
+                made["prompt_logprobs"] = said["prompt_logprobs"]
+        return made
 
     async def failed(self, error: EngineError) -> bytes:
         """What ends the stream of an answer that cannot be completed, or not stored."""
@@ -155,10 +167,10 @@ class Answer:
         return self._end
 
     def _finish(self, reason: FinishReason) -> None:
-        if self.keep is None and self.shape is None:
+        if self.keep is None and self.shape is None and not self.besides:
             self._end = self.reply.finish_bytes(reason)
             return
-        self._chunks = self.reply.finish(reason)
+        self._chunks = list(map(self.completed, self.reply.finish(reason)))
         if self.keep is None:
             self._write_end()
 
@@ -209,7 +221,8 @@ async def side_by_side(answers: list[Answer]) -> AsyncGenerator[bytes, None]:
             if found.broke is not None:
                 yield await found.failed(found.broke)
                 return
-            chunks, found.has_ended = found.reply.finish(found.reason or "stop"), True
+            chunks = list(map(found.completed, found.reply.finish(found.reason or "stop")))
+            found.has_ended = True
             ends += [chunk for chunk in chunks if not chunk["choices"]]
             chunks = [chunk for chunk in chunks if chunk["choices"]]
             if ends and not running:

@@ -29,6 +29,7 @@ from openai_harmony.serve.brought import (
 )
 from openai_harmony.serve.configuration import Configuration
 from openai_harmony.serve.doorkeeper import Door, Doorkeeper
+from openai_harmony.serve.engine_fields import OF_CHAT
 from openai_harmony.serve.engines import Engine, EngineError
 from openai_harmony.serve.engines.engine import checked
 from openai_harmony.serve.gateway import Call, Gateway, connected
@@ -181,7 +182,7 @@ class Endpoints:
 
     def _chat(self, prompt: Any, uses: frozenset[str]) -> Call:
         call = self._call("chat_completions", chat_completions)
-        return replace(call, prompt=prompt, uses=uses)
+        return replace(call, prompt=prompt, uses=uses.union(OF_CHAT))
 
     async def messages(self, request: Request) -> Response:
         """``POST /v1/messages``."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from openai_harmony.interop import Body
-from openai_harmony.serve.engines.engine import REQUEST_FIELDS
+from openai_harmony.serve.engines.engine import REQUEST_FIELDS, WHOLE_FIELDS
 from openai_harmony.serve.refusals import RefusedError
 
 _Kind = tuple[str, Callable[[Any], bool]]
@@ -68,6 +68,9 @@ OF_SAMPLING: dict[str, _Kind] = {
     "bad_words": _TEXTS,
 }
 """Those that say how to sample."""
+
+OF_CHAT: dict[str, _Kind] = dict(zip(WHOLE_FIELDS, (_whole(-1, 2**31), _COUNT), strict=True))
+"""Those by which a chat completion asks vLLM for more than tokens."""
 
 OF_REQUESTS: dict[str, _Kind] = dict(
     zip(REQUEST_FIELDS, (_SALT, _NUMBER, _OBJECT, _OBJECT), strict=True)

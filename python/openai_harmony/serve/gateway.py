@@ -31,6 +31,7 @@ from openai_harmony.serve.bodies import Bodies, is_quick
 from openai_harmony.serve.configuration import Configuration
 from openai_harmony.serve.constraint import Constraint, constraint_of
 from openai_harmony.serve.engine_fields import (
+    OF_CHAT,
     OF_REQUESTS,
     OF_SAMPLING,
     engine_fields,
@@ -375,12 +376,33 @@ class Gateway:
             prompt = self.prompt(turn, body, call)
             grammar = constraint_of(turn)
             given = engine_fields(body, {**OF_SAMPLING, **OF_REQUESTS})
+            if call.api == "chat_completions":
+                given |= self._whole_fields(turn, body)
             if not self._trusts(record.key):
                 refuse_untrusted(given)
             asked = requests(self.engine, turn, prompt, *most, grammar, given, headers)
         except PromptTooLongError as error:
             return Prepared(turn, prompt, None, [], is_large, error)
         return Prepared(turn, prompt, grammar, asked, is_large)
+
+    def _whole_fields(self, turn: Turn, body: Body) -> dict[str, Any]:
+        """What a chat completion asks of vLLM besides tokens. ``RefusedError`` if it gives none."""
+        given = engine_fields(body, OF_CHAT)
+        for name in given:
+            reason = None
+            if not getattr(self.engine, "scores_prompts", False):
+                reason = f"the engine {self.engine.name} gives none; vLLM does"
+            elif name == "prompt_logprobs" and turn.stream:
+                reason = "not in a stream; leave out stream"
+            elif self._budget(turn) is not None:
+                reason = "not with a thinking budget, for which sampling stops in the middle"
+            if reason is not None:
+                raise RefusedError(f"{name}: {reason}", path=name)
+        return given
+
+    def _budget(self, turn: Turn) -> int | None:
+        budget = turn.thinking_budget
+        return self.settings.thinking_budget if budget is None else budget
 
     def _most_tokens(self, key: Key) -> int:
         most = self.settings.max_output_tokens
@@ -404,8 +426,7 @@ class Gateway:
     async def _begin(self, prepared: Prepared, body: Body, call: Call) -> list[Answer]:
         """Answers whose first tokens are there, all of one id and time."""
         turn, grammar, asked = prepared.turn, prepared.grammar, prepared.asked
-        budget = turn.thinking_budget
-        budget = self.settings.thinking_budget if budget is None else budget
+        budget = self._budget(turn)
         options: dict[str, Any] = {
             "model": turn.model or self.model,
             "prompt_tokens": len(prepared.prompt),
@@ -422,8 +443,10 @@ class Gateway:
         replies = await in_thread(make) if prepared.is_large else make()
         keep = call.keep(turn, body)
         answers = [
-            Answer(reply, one, call.shape, keep, is_large=prepared.is_large)
-            for reply, one in zip(replies, begun)
+            Answer(
+                reply, one, call.shape, keep, is_large=prepared.is_large, besides=of_engine.besides
+            )
+            for reply, one, of_engine in zip(replies, begun, asked)
         ]
         if budget is not None:
             for answer, one_asked in zip(answers, asked):

@@ -27,7 +27,12 @@ pub(super) fn read(event: At<'_>) -> Fault<Event> {
             None => logprobs::of_completions(tokens.len(), found)?,
         }),
     };
-    Ok(Event { tokens, logprobs, reason, seen: None })
+    // Completions have both in the choice, `generate` has the prompt's next to it.
+    let named = |of: At<'_>, name| Some((name, of.get(name).filter(|at| !at.is_null())?.to_json()));
+    let prompts = ["prompt_logprobs"].into_iter().filter_map(|name| named(event, name));
+    let besides = ["routed_experts", "prompt_logprobs"].into_iter();
+    let besides = besides.filter_map(|name| named(choice, name)).chain(prompts).collect();
+    Ok(Event { tokens, logprobs, reason, seen: None, besides })
 }
 
 /// Why the output ends, in the words of vLLM and of servers that imitate it.

@@ -34,5 +34,5 @@ pub(super) fn read(event: At<'_>, seen: usize) -> Fault<Event> {
         Some("limit") => FinishReason::Length,
         _ => FinishReason::Stop,
     });
-    Ok(Event { tokens, logprobs: logprobs.transpose()?, reason, seen: counted })
+    Ok(Event { tokens, logprobs: logprobs.transpose()?, reason, seen: counted, ..Event::default() })
 }

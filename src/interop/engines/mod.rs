@@ -12,6 +12,8 @@ mod llama_cpp;
 mod logprobs;
 mod sglang;
 
+use std::collections::BTreeMap;
+
 use self::lines::Lines;
 use super::{FinishReason, TokenLogprob};
 use crate::brief::Brief;
@@ -96,7 +98,10 @@ pub struct EngineReader {
     left: usize,
     stops: Vec<TokenId>,
     is_ended: bool,
+    besides: Besides,
 }
+
+type Besides = BTreeMap<&'static str, String>;
 
 /// The content of one event.
 #[derive(Debug, Default)]
@@ -106,13 +111,27 @@ struct Event {
     reason: Option<FinishReason>,
     /// How many tokens the engine has sampled so far, including these, if it counts them.
     seen: Option<usize>,
+    besides: Besides,
 }
 
 impl EngineReader {
     /// For an output of at most this many tokens that ends at any of the stop tokens.
     pub fn new(form: EngineForm, max_tokens: usize, stop_token_ids: &[TokenId]) -> Self {
         let stops = stop_token_ids.to_vec();
-        Self { form, lines: Lines::default(), seen: 0, left: max_tokens, stops, is_ended: false }
+        Self {
+            form,
+            lines: Lines::default(),
+            seen: 0,
+            left: max_tokens,
+            stops,
+            is_ended: false,
+            besides: Besides::new(),
+        }
+    }
+
+    /// What vLLM sent besides tokens, as JSON: `routed_experts` of the tokens, `prompt_logprobs`.
+    pub fn besides(&self) -> &BTreeMap<&'static str, String> {
+        &self.besides
     }
 
     /// Takes more bytes of the stream. Bytes after the end are ignored.
@@ -177,7 +196,8 @@ impl EngineReader {
 
     /// Adds an event's tokens, up to the first stop token or the limit.
     fn hold(&mut self, event: Event, sampled: &mut EngineOutput) -> Fault<()> {
-        let Event { mut tokens, logprobs, reason, seen } = event;
+        let Event { mut tokens, logprobs, reason, seen, besides } = event;
+        self.besides.extend(besides);
         self.seen = seen.unwrap_or(self.seen + tokens.len());
         let stop = tokens.iter().position(|token| self.stops.contains(token));
         let end = stop.map_or(tokens.len(), |at| at + 1);

@@ -29,7 +29,13 @@ pub(super) fn read(event: At<'_>, seen: usize) -> Fault<Event> {
     let found = about.get("output_token_logprobs").filter(|found| !found.is_null());
     let logprobs = found
         .map(|found| logprobs::of_lists(tokens.len(), found, about.get("output_top_logprobs")));
-    Ok(Event { tokens, logprobs: logprobs.transpose()?, reason, seen: Some(counted) })
+    Ok(Event {
+        tokens,
+        logprobs: logprobs.transpose()?,
+        reason,
+        seen: Some(counted),
+        ..Event::default()
+    })
 }
 
 fn reason_of(reason: At<'_>) -> Fault<Option<FinishReason>> {

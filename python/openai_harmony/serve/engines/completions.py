@@ -13,6 +13,7 @@ class Completions(HttpEngine):
 
     name = "completions"
     health = "/v1/models"
+    scores_prompts = True
 
     def asked(self, request: SampleRequest) -> tuple[str, dict[str, Any]]:
         """The path and the body that ask for this."""
@@ -27,7 +28,7 @@ class Completions(HttpEngine):
             "max_tokens": request.max_tokens,
             "return_token_ids": True,
             "skip_special_tokens": False,
-            "stream": True,
+            "stream": not request.is_whole,
             **sampling,
             **request.passed_on,
             "stop_token_ids": [

@@ -17,6 +17,9 @@ CONTEXT = 131_072
 REQUEST_FIELDS = ("cache_salt", "priority", "kv_transfer_params", "ec_transfer_params")
 """What a body may say of how an engine treats its request, as vLLM names it."""
 
+WHOLE_FIELDS = ("prompt_logprobs", "routed_experts_prompt_start")
+"""By which a chat completion asks vLLM for more than tokens."""
+
 
 Logprobs: TypeAlias = "Sequence[TokenLogprob | tuple[float, dict[int, float]] | None]"
 """One for each token; ``None`` for a token of which the engine gives none."""
@@ -59,6 +62,13 @@ class SampleRequest:
     """What the body has for the engine only, as vLLM names it: ``min_tokens``, ``priority``, …"""
     headers: dict[str, str] = field(default_factory=dict)
     """What an engine reached by HTTP gets besides the body: to which trace its spans belong."""
+    besides: dict[str, str] = field(default_factory=dict)
+    """The engine fills it: what it says besides tokens, as :meth:`EngineReader.besides` has it."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it asks for what vLLM gives only in answers that are not streams."""
+        return not self.passed_on.keys().isdisjoint(WHOLE_FIELDS)
 
     def named(self, **names: str) -> dict[str, Any]:
         """The sampling with some options renamed."""

@@ -28,6 +28,8 @@ class HttpEngine:
     """Whether it keeps to the grammar of a request."""
     holds = True
     """Nothing comes after a stop token or the limit: the reader sees to it."""
+    scores_prompts = False
+    """Whether it gives log-probabilities of the prompt."""
     reuses = True
     """Whether it may be asked again on a connection."""
     form: Literal["completions", "sglang", "llama.cpp"] = "completions"
@@ -72,6 +74,8 @@ class HttpEngine:
             with self._failures():
                 while part := await read():
                     tokens, reason, logprobs, fault = feed(part)
+                    if reason is not None:
+                        request.besides.update(reader.besides())
                     yield Sampled(tokens, reason, logprobs)
                     if fault is not None:
                         raise self._fault(*fault)
@@ -80,6 +84,7 @@ class HttpEngine:
         finally:
             await response.aclose(has_ended=reason is not None)
         tokens, reason, logprobs, fault = reader.finish()
+        request.besides.update(reader.besides())
         yield Sampled(tokens, reason, logprobs)
         if fault is not None:
             raise self._fault(*fault)
