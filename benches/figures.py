@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import results
-from openai_harmony.show.bars import Bar, bars
+from bars import Bar, bars
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = (

@@ -30,7 +30,6 @@ from openai_harmony import (
     show,
 )
 from openai_harmony.interop import chat_completions
-from openai_harmony.show.bars import Bar, bars
 from openai_harmony.show.html import difference_piece, picture_piece
 from openai_harmony.show.lines import lines
 from openai_harmony.show.terminal import write_styled
@@ -246,15 +245,7 @@ def drawn(x: Any, most: int | None = None) -> str:
     return "".join(f"=== {name}\n{text.rstrip()}\n" for name, text in ways.items())
 
 
-BARS = [Bar("<all>", 2_000, "2,000 (<80 %)"), Bar("some", 500, "500"), Bar("none", 0, "0")]
-CHARTS: dict[str, Callable[[], str]] = {
-    "bars": lambda: bars("By <length>", BARS),
-    "bars-logarithmic": lambda: bars("Speed", BARS, logarithmic=True),
-    "bars-without-values": lambda: bars("Nothing", []),
-    "bars-of-nothing": lambda: bars("Nothing", BARS[2:]),
-}
 ALL: dict[str, Callable[[], str]] = {
-    **CHARTS,
     **{name: lambda make=make: drawn(make()) for name, make in CASES.items()},
     **{
         name: lambda make=make, most=most: drawn(make(), most) for name, (make, most) in CUT.items()

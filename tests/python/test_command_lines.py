@@ -433,13 +433,11 @@ def test_rows_go_by_the_flags_of_data_sets(write: Any, harmony: Any) -> None:
     assert said.out.splitlines()[0].endswith("  0 system")
 
 
-def test_rows_of_a_column_of_parquet(write: Any, harmony: Any) -> None:
+def test_rows_of_parquet(write: Any, harmony: Any) -> None:
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-    pq.write_table(pa.table({"text": [json.dumps(ROW)] * 2}), write(name="rows.parquet"))
-    said = harmony("show", "--format", "chat", "--column", "text", "rows.parquet")
+    pq.write_table(pa.table({"said": [ROW["messages"]] * 2}), write(name="rows.parquet"))
+    said = harmony("show", "--format", "chat", "--map", "messages=said", "rows.parquet")
     assert (said.code, said.out.count(" 6 trained")) == (0, 2)
-    said = harmony("show", "--format", "chat", "--column", "rows", "rows.parquet")
-    assert "error: no column rows in rows.parquet, only text" in said.err
 
 
 def test_what_of_rows_is_not_used_is_noted_once(write: Any, harmony: Any) -> None:
@@ -452,7 +450,6 @@ def test_what_of_rows_is_not_used_is_noted_once(write: Any, harmony: Any) -> Non
     ("arguments", "said"),
     [
         (["show", "--map", "a=b"], "--map needs --format"),
-        (["count", "--column", "a"], "--column needs --format"),
         (["count", "--examples", "turns"], "--examples needs --format"),
         (["show", "--format", "chat", "--as", "chat"], "--as and --format: give one of them"),
         (
@@ -464,7 +461,6 @@ def test_what_of_rows_is_not_used_is_noted_once(write: Any, harmony: Any) -> Non
             "--identity: rows of --format harmony have their own system message",
         ),
         (["count", "--format", "chta"], "did you mean chat?"),
-        (["count", "--format", "chat", "--column", "x"], "a column can be chosen in Parquet files"),
         (["show", "--format", "chat", "--max-tokns", "3"], "did you mean --max-tokens?"),
     ],
 )

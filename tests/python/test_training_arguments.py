@@ -83,7 +83,6 @@ def test_what_is_not_an_output(
         ({"batch_rows": "5"}, "batch_rows: expected a whole number from 1, got '5'"),
         ({"batch_rows": None}, "batch_rows: expected a whole number from 1, got None"),
         ({"shard_tokens": 1.5}, "shard_tokens: expected a whole number from 1, got 1.5"),
-        ({"shard_bytes": True}, "shard_bytes: expected a whole number from 1, got True"),
         (
             {"max_errors": "1"},
             "max_errors: expected a whole number from 0, or a share from 0.0 to 1.0, got '1'",

@@ -57,18 +57,13 @@ class TestInput:
         written = [row for table in tables(tmp_path / "out") for row in table.to_pylist()]
         assert written == expected()
 
-    @pytest.mark.parametrize("column", [None, "messages", "text"])
-    def test_parquet(
-        self, column: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_parquet(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         table = pa.Table.from_pylist(ROWS)
-        if column == "text":
-            table = pa.table({"text": [json.dumps(row) for row in ROWS], "id": table["id"]})
         pq.write_table(table, tmp_path / "in.parquet", row_group_size=70)
         small_chunks(monkeypatch, 8000)
         out = tmp_path / "out"
         arguments: Any = ([str(tmp_path / "in.parquet")], str(out))
-        options: Any = {"column": column, "shard_tokens": 3000, **CHAT}
+        options: Any = {"shard_tokens": 3000, **CHAT}
         with pytest.raises(KeyboardInterrupt):
             write_dataset(*arguments, progress=interrupting(7), **options)
         assert (out / "part-00001.parquet").exists()
@@ -152,9 +147,5 @@ class TestInput:
         ]:
             with pytest.raises(dataset.InputError, match=said):
                 write_dataset(given, str(tmp_path / "out"), **CHAT)
-        with pytest.raises(dataset.InputError, match="^a column can be chosen in Parquet files"):
-            write_dataset([rows], str(tmp_path / "out"), column="text")
-        with pytest.raises(dataset.InputError, match="^no column texts in .*, only text"):
-            write_dataset([f"{tmp_path}/in.parquet"], str(tmp_path / "out"), column="texts")
         with pytest.raises(ValueError, match="^the output would be read as input"):
             write_dataset([str(tmp_path)], f"{tmp_path}/out.parquet")

@@ -36,7 +36,7 @@ def rows(tmp_path: Path) -> str:
     ("output", "options"),
     [
         ("out", {"shard_tokens": 1500}),
-        ("out", {"shard_bytes": 4000, "to": "arrow"}),
+        ("out", {"shard_tokens": 2500, "to": "arrow"}),
         ("out", {"shard_tokens": 1500, "to": "megatron", "examples": "turns"}),
         ("out.parquet", {}),
         ("out.bin", {}),
@@ -133,7 +133,6 @@ class TestRefused:
         ("options", "named"),
         [
             ({"shard_tokens": 3000}, "with shard_tokens=2000, now 3000"),
-            ({"shard_tokens": None, "shard_bytes": 9}, "without shard_bytes, now 9"),
             ({"columns": "flat"}, "with columns='trl', now 'flat'"),
             ({"format": "harmony"}, "with format='chat', now 'harmony'"),
             ({"max_tokens": 10}, "without max_tokens, now 10"),
@@ -201,7 +200,7 @@ class TestRefused:
     def test_restart(self, rows: str, begun: str, tmp_path: Path) -> None:
         write_dataset([rows], begun, restart=True, **ALL)
         names = {path.name for path in Path(begun).iterdir()}
-        assert names == {"_report.json", "_report.html", "_errors.jsonl", "part-00000.parquet"}
+        assert names == {"_report.json", "_errors.jsonl", "part-00000.parquet"}
         assert [row for table in tables(Path(begun)) for row in table.to_pylist()] == expected()
 
     def test_a_folder_of_others(self, rows: str, tmp_path: Path) -> None:

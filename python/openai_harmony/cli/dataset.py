@@ -9,20 +9,12 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from openai_harmony.cli.arguments import number
-from openai_harmony.cli.failures import (
-    DONE,
-    CommandError,
-    UsageError,
-    of_option,
-    say,
-    with_flags,
-)
+from openai_harmony.cli.failures import DONE, CommandError, UsageError, say, with_flags
 from openai_harmony.cli.flags import add_rendering
 from openai_harmony.cli.rendering import given_rendering
 
 if TYPE_CHECKING:
     from openai_harmony.training.dataset.output import Output
-    from openai_harmony.training.dataset.refusals import Argument
 
 _EPILOG = """\
 exit codes: 0 the output is complete, 1 it is not, 2 wrong usage, 130 interrupted
@@ -30,7 +22,7 @@ exit codes: 0 the output is complete, 1 it is not, 2 wrong usage, 130 interrupte
 examples:
   harmony dataset chats.jsonl train.parquet --format chat
   harmony dataset --pack 8192 --max-tokens 8192 chats/ train/ --format chat
-  harmony dataset chats.parquet train.bin --column messages --format chat    for Megatron
+  harmony dataset chats.parquet train.bin --format chat    for Megatron
   harmony dataset qa.jsonl train.parquet --format chat --map prompt=ask --map completion=reply
   zcat chats.jsonl.gz | harmony dataset - train.parquet --max-errors 5%
 """
@@ -60,11 +52,9 @@ def add(parser: argparse.ArgumentParser) -> None:
         choices=["trl", "axolotl", "torchtune", "flat", "dpo", "kto"],
         help="column layout, named after the trainer (trl)",
     )
-    files("--column", metavar="NAME", help="the column of Parquet files that holds the rows")
     files(
         "--shard-tokens", type=number, metavar="N", help="the most tokens of a shard (268,435,456)"
     )
-    files("--shard-bytes", type=number, metavar="N", help="the size after which a shard ends")
     files(
         "--batch-rows",
         type=number,
@@ -98,17 +88,15 @@ def run(options: argparse.Namespace) -> int:
     except ValueError as error:
         raise UsageError(str(error)) from error
     try:
-        size = Inputs(options.inputs, column=options.column).size()
+        size = Inputs(options.inputs).size()
         with shown(size) as progress:
             state = dataset.write_dataset(*given, progress=progress, **_options(options))
     except dataset.StateError as error:
-        raise CommandError(error.told(_flag)) from error
-    except dataset.ErrorLimitError as error:
-        raise CommandError(_of_rows(error.told(_flag), options) + _left(output)) from error
-    except (dataset.InputError, dataset.NoExamplesError) as error:
+        raise CommandError(with_flags(error, options)) from error
+    except (dataset.ErrorLimitError, dataset.InputError, dataset.NoExamplesError) as error:
         raise CommandError(_of_rows(error, options) + _left(output)) from error
     except ValueError as error:
-        raise of_option(error, options) from error
+        raise UsageError(with_flags(error, options)) from error
     except KeyboardInterrupt:
         again = "--restart starts over" if STDIN in options.inputs else "The same command resumes"
         print(f"{again}{_left(output)}.", file=sys.stderr)
@@ -117,18 +105,10 @@ def run(options: argparse.Namespace) -> int:
     return DONE
 
 
-def _of_rows(error: Exception | str, options: argparse.Namespace) -> str:
+def _of_rows(error: Exception, options: argparse.Namespace) -> str:
     """The text of an error about rows. Without a limit of tokens the size of packs is one."""
-    said = with_flags(error)
+    said = with_flags(error, options)
     return said.replace("--max-tokens", "--pack") if options.max_tokens is None else said
-
-
-def _flag(argument: Argument) -> str:
-    """An argument of ``write_dataset`` as a flag of this command."""
-    if argument.name in ("mask", "config"):  # They have several.
-        return str(argument)
-    value = "" if argument.name == "restart" else f" {argument.value}"
-    return f"--{argument.name.replace('_', '-')}{value}".rstrip()
 
 
 def _left(output: Output) -> str:
@@ -152,6 +132,6 @@ def _limit(text: str) -> int | float | None:
 
 
 def _options(options: argparse.Namespace) -> dict[str, Any]:
-    names = "to columns column shard_tokens shard_bytes batch_rows pack max_errors restart"
+    names = "to columns shard_tokens batch_rows pack max_errors restart"
     given = {name: getattr(options, name) for name in names.split()}
     return {**given, **given_rendering(options)}

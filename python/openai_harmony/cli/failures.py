@@ -16,6 +16,7 @@ _ADVICE = (
     ("strict=False", "without --strict"),
     ("`map`", "--map"),
     (r"\bmax_tokens=(\d+)", r"--max-tokens \1"),
+    ("restart=True", "--restart"),
 )
 """What errors advise, and how it is written here."""
 
@@ -28,23 +29,20 @@ class CommandError(Exception):
     """What was asked for cannot be done; the text says why, in a line."""
 
 
-def with_flags(error: Exception | str) -> str:
-    """The text of an error of the library, with the options that it advises as flags."""
+def with_flags(error: Exception, options: argparse.Namespace | None = None) -> str:
+    """The text of an error of the library, with the options that it advises or names as flags."""
     text = str(error)
     for argument, flag in _ADVICE:
         text = re.sub(argument, flag, text)
-    return text
-
-
-def of_option(error: ValueError, options: argparse.Namespace) -> UsageError:
-    """The error of a wrong option, named as the flag that gave it."""
-
-    def flag(word: re.Match[str]) -> str:
-        return f"--{word[0].replace('_', '-')}" if word[0] in options else word[0]
-
-    # Its name begins the text. Names within it are known from words by their underscore.
-    text = re.sub(r"^[a-z]+(?=: )|\b[a-z]+(_[a-z]+)+\b", flag, with_flags(error))
-    return UsageError(text)
+    if options is None:
+        return text
+    # A name begins the text. Others are known from words by their underscore, or by this phrase.
+    names = r"^[a-z]+(?=: )|(?<= started with )[a-z]+(?==)|(?<= started without )[a-z]+|"
+    return re.sub(
+        rf"{names}\b[a-z]+(_[a-z]+)+\b",
+        lambda word: f"--{word[0].replace('_', '-')}" if word[0] in options else word[0],
+        text,
+    )
 
 
 def say(report: object) -> None:

@@ -120,7 +120,6 @@ def add_rows(parser: argparse.ArgumentParser) -> None:
         "example that it would write.",
     ).add_argument
     add_flags(add, SHOWN_ROWS)
-    add("--column", metavar="NAME", help="the column of Parquet files that holds the rows")
 
 
 def add_prompt(parser: argparse.ArgumentParser) -> None:

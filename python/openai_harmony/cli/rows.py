@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from openai_harmony.cli.failures import CommandError, UsageError, of_option
+from openai_harmony.cli.failures import CommandError, UsageError, with_flags
 from openai_harmony.cli.flags import SHOWN_ROWS, given_flags
 from openai_harmony.cli.rendering import given_rendering
 from openai_harmony.cli.sources import Source, check_standard_input, sources
@@ -23,9 +23,8 @@ def rows_or_sources(options: argparse.Namespace) -> Iterator[Source]:
     """The rows of all files, if ``--format`` says that these have rows; else what they are."""
     if options.format is not None:
         return _rows(options)
-    given = [*given_flags(options, SHOWN_ROWS), *(["column"] if options.column else [])]
-    if given:
-        raise UsageError(f"--{given[0].replace('_', '-')} needs --format")
+    for name in given_flags(options, SHOWN_ROWS):
+        raise UsageError(f"--{name.replace('_', '-')} needs --format")
     return sources(options.files)
 
 
@@ -46,10 +45,10 @@ def _rows(options: argparse.Namespace) -> Iterator[Source]:
     try:
         training.render([], **rendering)
     except ValueError as error:
-        raise of_option(error, options) from error
+        raise UsageError(with_flags(error, options)) from error
     before = 0
     try:
-        inputs = Inputs(options.files, column=options.column)
+        inputs = Inputs(options.files)
         for chunk in inputs.chunks(Position(), _ROWS, CHUNK_BYTES):
             batch = training.render(chunk.rows, **rendering)
             path, size = inputs.paths[chunk.start.file], chunk.read - before

@@ -106,4 +106,4 @@ def sync_folder(folder: Path) -> None:
         os.close(handle)
 
 
-__all__ = ["WholeFiles", "unfinished", "write_whole"]
+__all__ = ["AllOrNothing", "WholeFiles", "unfinished", "write_whole"]

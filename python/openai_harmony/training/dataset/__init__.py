@@ -17,15 +17,15 @@ from openai_harmony.errors import WrongTypeError, quoted
 from openai_harmony.training.arrow import PREFERENCES, Columns, checked_columns
 from openai_harmony.training.dataset.inputs import STDIN, InputError, Inputs
 from openai_harmony.training.dataset.output import Output
-from openai_harmony.training.dataset.refusals import RESTART, ErrorLimitError, StateError
 from openai_harmony.training.dataset.run import (
     CHUNK_BYTES,
+    ErrorLimitError,
     NoExamplesError,
     Plan,
     Run,
 )
 from openai_harmony.training.dataset.shards import FileFormat
-from openai_harmony.training.dataset.state import Counts, ShardEntry, State
+from openai_harmony.training.dataset.state import Counts, ShardEntry, State, StateError
 from openai_harmony.training.options import RowOptions, described, is_count
 
 logger = logging.getLogger("openai_harmony.training")
@@ -43,9 +43,7 @@ def write_dataset(
     *,
     to: FileFormat | None = None,
     columns: Columns | None = None,
-    column: str | None = None,
     shard_tokens: int | None = None,
-    shard_bytes: int | None = None,
     batch_rows: int = 4096,
     pack: int | None = None,
     max_errors: int | float | None = 0.01,  # noqa: PYI041  (1 is a row, 1.0 all of them)
@@ -71,10 +69,8 @@ def write_dataset(
         to: What to write into a folder: ``"parquet"``, ``"arrow"`` or ``"megatron"``.
         columns: The columns of Parquet and Arrow files, by default ``"trl"``
             (:meth:`openai_harmony.training.Batch.to_arrow`). Megatron's files have none.
-        column: The column of Parquet files whose values are the rows; by default all columns are
-            the fields of a row.
-        shard_tokens: The most tokens of a shard; one example may have more.
-        shard_bytes: The size after which a shard ends.
+        shard_tokens: The most tokens of a shard, by default 268,435,456; one example may have
+            more.
         batch_rows: How many rows are rendered together.
         pack: Puts several examples into a row of at most this many tokens, by best fit among those
             that are rendered together (:meth:`openai_harmony.training.Batch.pack`). Without
@@ -103,9 +99,9 @@ def write_dataset(
         OSError: The output cannot be written.
         ModuleNotFoundError: pyarrow is missing.
     """
-    files = Inputs(inputs, column=column)
+    files = Inputs(inputs)
     target = Output(output, to)
-    shard_tokens = _checked_sizes(target, shard_tokens, shard_bytes, batch_rows)
+    shard_tokens = _checked_sizes(target, shard_tokens, batch_rows)
     _check_max_errors(max_errors)
     columns = _checked_columns(target, columns)
     if progress is not None and not callable(progress):
@@ -120,9 +116,7 @@ def write_dataset(
     settings = {
         "format of the output": target.kind,
         "columns": None if target.kind == "megatron" else columns,
-        "column": column,
         "shard tokens": shard_tokens,
-        "shard bytes": shard_bytes,
         "batch rows": batch_rows,
         "pack": pack,
         "version of openai-harmony": openai_harmony.__version__,
@@ -131,7 +125,7 @@ def write_dataset(
     }
     for folder, names in files.not_read.items():
         logger.warning("not read in %s: %s", folder, names)
-    sizes = (batch_rows, shard_tokens, shard_bytes, pack)
+    sizes = (batch_rows, shard_tokens, pack)
     plan = Plan(files, target, columns, *sizes, max_errors, options)
     new = State(settings, files.identity())
     with target.locked():
@@ -140,7 +134,7 @@ def write_dataset(
         state = target.begin(new, restart=restart)
         if state.shards and STDIN in files.paths:
             # Nor does anything show whether a complete output is of the same rows.
-            raise StateError("standard input cannot be read again: start over with ", RESTART)
+            raise StateError("standard input cannot be read again: start over with restart=True")
         if state.complete:
             state.found_complete = True
             return state
@@ -173,27 +167,16 @@ def _checked_columns(target: Output, columns: Columns | None) -> Columns:
     return columns
 
 
-def _checked_sizes(
-    target: Output,
-    shard_tokens: int | None,
-    shard_bytes: int | None,
-    batch_rows: int,
-) -> int | None:
+def _checked_sizes(target: Output, shard_tokens: int | None, batch_rows: int) -> int:
     """The tokens of a shard; ``ValueError`` for an invalid size."""
-    optional = {"shard_tokens": shard_tokens, "shard_bytes": shard_bytes}
-    sizes = {name: size for name, size in optional.items() if size is not None}
-    for name, size in {**sizes, "batch_rows": batch_rows}.items():
+    usual = PIECE_TOKENS if target.is_file else SHARD_TOKENS
+    tokens = usual if shard_tokens is None else shard_tokens
+    for name, size in {"shard_tokens": tokens, "batch_rows": batch_rows}.items():
         if not is_count(size, 1):
             raise ValueError(f"{name}: expected a whole number from 1, got {quoted(size)}")
-    if shard_tokens is not None and shard_bytes is not None:
-        raise ValueError("shard_tokens and shard_bytes: give one of them")
-    if target.is_file:
-        if shard_tokens is not None or shard_bytes is not None:
-            raise ValueError(
-                "shard_tokens and shard_bytes are for a folder; the output is one file"
-            )
-        return PIECE_TOKENS
-    return SHARD_TOKENS if shard_tokens is None and shard_bytes is None else shard_tokens
+    if target.is_file and shard_tokens is not None:
+        raise ValueError("shard_tokens is for a folder; the output is one file")
+    return tokens
 
 
 def _check_max_errors(max_errors: object) -> None:

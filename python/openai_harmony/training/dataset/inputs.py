@@ -18,11 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import (
-    IO,
-    Any,
-    NamedTuple,
-)
+from typing import IO, Any, NamedTuple
 
 from openai_harmony._extras import needed
 from openai_harmony.errors import WrongTypeError
@@ -73,7 +69,7 @@ class Chunk:
     """Rows that are rendered together."""
 
     rows: Any
-    """JSON texts, the items of a JSON list, or a table or column of Arrow."""
+    """JSON texts, the items of a JSON list, or a table of Arrow."""
     count: int
     """How many rows."""
     start: Position
@@ -89,12 +85,7 @@ class Chunk:
 class Inputs:
     """The files of a data set, in order."""
 
-    def __init__(
-        self,
-        given: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
-        *,
-        column: str | None = None,
-    ) -> None:
+    def __init__(self, given: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> None:
         """Finds the files: those that are given, and a folder's with a known suffix, by name.
 
         ``InputError`` if there is no such file, or its suffix is unknown. ``ValueError`` for what
@@ -105,14 +96,10 @@ class Inputs:
         self.not_read: dict[str, str] = {}
         """What else is in folders, by folder."""
         self.paths = [path for name in self.given for path in self._files(name)]
-        self.column = column
         times = Counter(map(_same, self.paths))
         twice = [path for path in self.paths if times[_same(path)] > 1]
         if twice:
             raise InputError(f"given twice: {twice[-1]}")
-        lines = [path for path in self.paths if not path.endswith(_PARQUET)]
-        if column is not None and lines:
-            raise InputError(f"a column can be chosen in Parquet files only, not in {lines[0]}")
 
     def _files(self, name: str) -> list[str]:
         try:
@@ -221,26 +208,20 @@ class Inputs:
     def _table_chunks(
         self, path: str, start: Position, rows: int, size: int, before: int
     ) -> Iterator[Chunk]:
-        pa = needed("pyarrow", "training")
         pq = needed("pyarrow.parquet", "training")
         with ExitStack() as stack:
             # Of a local file pyarrow reads by itself what it needs.
             source = stack.enter_context(files.opened(path)) if files.is_url(path) else path
             file = stack.enter_context(pq.ParquetFile(source, pre_buffer=False))
-            names = file.schema_arrow.names
-            if self.column is not None and self.column not in names:
-                raise InputError(f"no column {self.column} in {path}, only {', '.join(names)}")
-            columns = None if self.column is None else [self.column]
             total = max(file.metadata.num_rows, 1)
             stored = files.size(path)
-            for first, batch in _record_batches(file, start.line, rows, size, columns):
+            for first, batch in _record_batches(file, start.line, rows, size):
                 end = start._replace(
                     line=first + batch.num_rows, row=start.row + batch.num_rows, byte=0
                 )
-                given = batch if self.column is None else pa.chunked_array([batch.column(0)])
                 lines = range(first, end.line)
                 read = before + stored * end.line // total
-                yield Chunk(given, batch.num_rows, start, end, lines, 0, read)
+                yield Chunk(batch, batch.num_rows, start, end, lines, 0, read)
                 start = end
 
 
@@ -303,9 +284,7 @@ def _list_in(file: IO[bytes]) -> list[Any]:
     return items
 
 
-def _record_batches(
-    file: Any, skip: int, rows: int, size: int, columns: list[str] | None
-) -> Iterator[tuple[int, Any]]:
+def _record_batches(file: Any, skip: int, rows: int, size: int) -> Iterator[tuple[int, Any]]:
     """The batches of a Parquet file after a number of rows, each with its first row.
 
     No batch crosses the end of a row group, whose size decides how many rows it has.
@@ -316,7 +295,7 @@ def _record_batches(
         end = first + about.num_rows
         if end > skip:
             each = max(1, min(rows, size * about.num_rows // max(about.total_byte_size, 1)))
-            for batch in file.iter_batches(each, row_groups=[group], columns=columns):
+            for batch in file.iter_batches(each, row_groups=[group]):
                 if first >= skip:
                     yield first, batch
                 first += batch.num_rows

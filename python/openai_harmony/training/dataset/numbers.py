@@ -1,4 +1,4 @@
-"""What a run has read and made, line by line: the report and its page show it."""
+"""What a run has read and made, line by line."""
 
 from __future__ import annotations
 

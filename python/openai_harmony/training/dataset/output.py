@@ -10,11 +10,9 @@ from pathlib import Path
 from openai_harmony._extras import needed
 from openai_harmony.errors import WrongTypeError, quoted
 from openai_harmony.training.dataset import files
-from openai_harmony.training.dataset.page import page
-from openai_harmony.training.dataset.refusals import RESTART, StateError
 from openai_harmony.training.dataset.shards import SUFFIXES, FileFormat, join, paths_of
-from openai_harmony.training.dataset.state import State
-from openai_harmony.training.whole_files import unfinished, write_whole
+from openai_harmony.training.dataset.state import State, StateError
+from openai_harmony.training.whole_files import unfinished
 
 STDOUT = "-"
 
@@ -22,10 +20,9 @@ STDOUT = "-"
 class Output:
     """The paths of a run's output.
 
-    A folder has the shards ``part-00000`` and so on, ``_report.json``, the same as a page,
-    ``_report.html``, and ``_errors.jsonl``. A file has the latter three next to it, and while the
-    run lasts its shards in a folder with ``.shards`` after its name. While a run lasts there is a
-    ``lock`` next to them.
+    A folder has the shards ``part-00000`` and so on, ``_report.json`` and ``_errors.jsonl``. A file
+    has the latter two next to it, and while the run lasts its shards in a folder with ``.shards``
+    after its name. While a run lasts there is a ``lock`` next to them.
 
     Files are known only by these names, never by names that a report has.
     """
@@ -67,7 +64,6 @@ class Output:
         prefix = f"{path}." if self.is_file else f"{path}{os.sep}_"
         self.report = Path(f"{prefix}report.json")
         self.errors = Path(f"{prefix}errors.jsonl")
-        self.page = Path(f"{prefix}report.html")
         self.lock = Path(f"{prefix}lock")
         self.shards = path.with_name(f"{path.name}.shards") if self.is_file else path
 
@@ -145,7 +141,7 @@ class Output:
             for path in written:
                 path.unlink(missing_ok=True)
         else:
-            for path in [self.errors, self.page, *self.file_paths()]:
+            for path in [self.errors, *self.file_paths()]:
                 for name in [path, unfinished(path)]:
                     if name.exists() or name.is_symlink():
                         raise _unknown(name)
@@ -176,16 +172,14 @@ class Output:
             # From here on the shards are not needed.
             state.save(self.report)
         if state.counts.error_bytes:
-            with suppress(
-                FileNotFoundError
-            ):  # If it has its name from a run that was interrupted here.
+            # A run that was interrupted here may have given it its name.
+            with suppress(FileNotFoundError):
                 os.replace(unfinished(self.errors), self.errors)
         else:
             unfinished(self.errors).unlink(missing_ok=True)
         if self.is_file:
             for path in (path for index in shards for path in self.shard_paths(index)):
                 path.unlink(missing_ok=True)
-        write_whole(self.page, page(state))
         state.complete = True
         state.save(self.report)
 
@@ -202,8 +196,8 @@ class Output:
                 changed.append(unfinished(self.errors))
         if changed:
             raise StateError(
-                f"missing or changed since it was written: {changed[0]}; to write all again pass ",
-                RESTART,
+                f"missing or changed since it was written: {changed[0]}; to write all again pass "
+                "restart=True"
             )
 
     def _check_replaced(self, state: State, written: list[Path]) -> None:
@@ -226,7 +220,7 @@ class Output:
 
     def _written(self, state: State) -> list[Path]:
         """What a run wrote, and the shard after its state, if it was as far."""
-        whole = [self.errors, self.page, *self.file_paths()]
+        whole = [self.errors, *self.file_paths()]
         if not (state.complete and self.is_file):
             shards = range(len(state.shards) + 1)
             whole += [path for index in shards for path in self.shard_paths(index)]

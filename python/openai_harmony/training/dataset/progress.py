@@ -3,60 +3,29 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import TextIO
 
 from openai_harmony._counted import counted
-from openai_harmony.training.dataset.numbers import numbers, percent
+from openai_harmony.training.dataset.numbers import numbers
 from openai_harmony.training.dataset.output import Output
 from openai_harmony.training.dataset.state import Counts, State
 
 Progress = Callable[[int, Counts], None]
 
-_SECONDS = 0.1
-"""How often a line is written again."""
-
 
 @contextmanager
 def shown(size: int | None, stream: TextIO | None = None) -> Iterator[Progress]:
-    """Shows the progress of a run on a terminal: with rich if it is installed, else in a line.
+    """Shows the progress of a run on a terminal, if rich is installed.
 
     Nothing, if the stream (by default the one of errors) is not a terminal.
     """
     stream = sys.stderr if stream is None else stream
-    if not stream.isatty():
+    if not stream.isatty() or find_spec("rich") is None:
         yield lambda read, counts: None
         return
-    try:
-        import rich  # noqa: F401
-    except ModuleNotFoundError:
-        yield from _line(size, stream)
-        return
-    yield from _bar(size, stream)
-
-
-def _line(size: int | None, stream: TextIO) -> Iterator[Progress]:
-    """One line, written over and over."""
-    last = 0.0
-
-    def update(read: int, counts: Counts) -> None:
-        nonlocal last
-        if time.monotonic() - last >= _SECONDS:
-            last = time.monotonic()
-            part = f"{read / 2**20:,.0f} MiB" if size is None else f"{percent(read, size):.0f} %"
-            stream.write(f"\r\033[K{part}  {_told(counts)}")
-            stream.flush()
-
-    try:
-        yield update
-    finally:
-        stream.write("\r\033[K")
-        stream.flush()
-
-
-def _bar(size: int | None, stream: TextIO) -> Iterator[Progress]:
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 

@@ -23,9 +23,9 @@ from openai_harmony._counted import counted
 from openai_harmony.training.arrow import Columns
 from openai_harmony.training.dataset.inputs import STDIN, Chunk, Inputs, Position
 from openai_harmony.training.dataset.output import Output
-from openai_harmony.training.dataset.refusals import MAX_ERRORS, RESTART, ErrorLimitError
 from openai_harmony.training.dataset.shards import Shard, open_shard
 from openai_harmony.training.dataset.state import Counts, ShardEntry, State
+from openai_harmony.training.megatron import MegatronWriter
 from openai_harmony.training.options import RowOptions, unmapped
 from openai_harmony.training.whole_files import unfinished
 
@@ -40,6 +40,10 @@ class NoExamplesError(Exception):
     """No row gave an example."""
 
 
+class ErrorLimitError(Exception):
+    """There are more bad rows than the caller allows."""
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """What a run does."""
@@ -48,8 +52,7 @@ class Plan:
     output: Output
     columns: Columns
     batch_rows: int
-    shard_tokens: int | None
-    shard_bytes: int | None
+    shard_tokens: int
     pack: int | None
     max_errors: int | float | None
     options: RowOptions
@@ -66,7 +69,7 @@ class Run:
         self._counts = copy.deepcopy(state.counts)
         self._skip = state.examples_done
         self._progress = progress
-        self._shard: Shard | None = None
+        self._shard: Shard | MegatronWriter | None = None
         self._rows = self._examples = self._tokens = self._trained = 0
 
     def write(self) -> None:
@@ -100,7 +103,7 @@ class Run:
         counts, allowed = self._counts, self._plan.max_errors
         found = sum(counts.errors.values())
         if why := unmapped(self._plan.options.get("map"), counts.unused, counts.rows - found):
-            raise ErrorLimitError(f"{why}: correct it and start over with ", RESTART)
+            raise ErrorLimitError(f"{why}: correct it and start over with restart=True")
         most = allowed * counts.rows if isinstance(allowed, float) else allowed
         self._state.refused = most is not None and found > most
         if not self._state.refused:
@@ -110,8 +113,7 @@ class Run:
         raise ErrorLimitError(
             f"{found:,} of {counts.rows:,} rows are bad, {limit} allowed: see "
             f"{unfinished(self._plan.output.errors)}; the first is {counts.first_error}. Fix the "
-            "rows and run again, or accept this output with a higher ",
-            MAX_ERRORS,
+            "rows and run again, or accept this output with a higher max_errors"
         )
 
     def refuse_empty(self) -> None:
@@ -157,7 +159,7 @@ class Run:
     def _write_chunk(self, chunk: Chunk, batch: Batch, errors: IO[bytes]) -> None:
         plan, done = self._plan, self._skip
         self._skip = 0
-        table = None if plan.output.kind == "megatron" else batch.to_arrow(plan.columns)
+        table: Any = None if plan.output.kind == "megatron" else batch.to_arrow(plan.columns)
         rows = batch.rows_of(plan.columns)
         ends = [batch.offsets[example] for example in rows]
         while done < len(rows) - 1:
@@ -166,21 +168,20 @@ class Run:
                 self._close_shard(chunk.start, done, errors)
                 continue
             if self._shard is None:
-                self._shard = open_shard(self._stem(), plan.output.kind, table)
-            self._shard.write(batch, table, done, done + room)
+                self._shard = open_shard(self._stem(), plan.output.kind)
+            if isinstance(self._shard, MegatronWriter):
+                self._shard.write(batch, done, done + room)
+            else:
+                self._shard.write(table.slice(done, room))
             self._count(batch, rows[done], rows[done + room])
             self._rows += room
             done += room
         self._count_rows(chunk, batch, errors)
-        if plan.shard_bytes and self._shard is not None and self._shard.size() >= plan.shard_bytes:
-            self._close_shard(chunk.end, 0, errors)
         self._progress(chunk.read, self._counts)
         self._check_errors()
 
     def _room(self, ends: Sequence[int], first: int) -> int:
         """How many rows from the first the shard still takes: at least one, if it is empty."""
-        if self._plan.shard_tokens is None:
-            return len(ends) - 1 - first
         left = self._plan.shard_tokens - self._tokens
         fit = bisect_right(ends, ends[first] + left) - 1 - first
         return max(fit, 0 if self._examples else 1)
@@ -216,11 +217,8 @@ class Run:
             where = unfinished(self._plan.output.errors)
             are = "is" if allowed == 1 else "are"
             raise ErrorLimitError(
-                f"{counted(found, 'bad row')}, {allowed:,} {are} allowed: see {where}. ",
-                "Fix the rows and start over with ",
-                RESTART,
-                ", or resume with a higher ",
-                MAX_ERRORS,
+                f"{counted(found, 'bad row')}, {allowed:,} {are} allowed: see {where}. Fix the "
+                "rows and start over with restart=True, or resume with a higher max_errors"
             )
 
     def _stem(self) -> Any:

@@ -12,10 +12,13 @@ from typing import Any
 from openai_harmony._counted import counted
 from openai_harmony.errors import quoted
 from openai_harmony.training.dataset.inputs import Position
-from openai_harmony.training.dataset.refusals import RESTART, Argument, StateError
 from openai_harmony.training.whole_files import write_whole
 
-_AGAIN = ("; choose another output, or pass ", RESTART)
+_AGAIN = "; choose another output, or pass restart=True"
+
+
+class StateError(Exception):
+    """A run cannot continue with the output that is there; the text has the reason."""
 
 
 @dataclass(slots=True)
@@ -172,24 +175,23 @@ class State:
         for name in names:
             before, now = self.settings.get(name), settings.get(name)
             if before != now:
-                begun = "without " if before is None else "with "
-                one = _argument(name, "" if before is None else quoted(before))
-                changed = f", now {quoted(now)}"
-                raise StateError(f"this output was started {begun}", one, changed, *_AGAIN)
+                begun = _argument(name, before)
+                raise StateError(f"this output was started {begun}, now {quoted(now)}{_AGAIN}")
         before_paths = [entry["path"] for entry in self.inputs]
         paths = [entry["path"] for entry in inputs]
         if paths != before_paths:
             others = sorted(set(paths) ^ set(before_paths))
             files = ", ".join(others[:3]) or "another order"
-            raise StateError(f"this output was started with other files: {files}", *_AGAIN)
+            raise StateError(f"this output was started with other files: {files}{_AGAIN}")
         for before, now in zip(self.inputs, inputs):
             if before != now:
-                raise StateError(f"changed since the run began: {now['path']}", *_AGAIN)
+                raise StateError(f"changed since the run began: {now['path']}{_AGAIN}")
 
 
-def _argument(setting: str, value: str) -> Argument | str:
-    """The argument that a setting is of; versions are of none."""
-    if setting.startswith("version of "):
-        return f"{setting} {value}".rstrip()
+def _argument(setting: str, value: object) -> str:
+    """The argument that a setting is of, as it was given; versions are of none."""
+    is_version = setting.startswith("version of ")
     name = "to" if setting == "format of the output" else setting.replace(" ", "_")
-    return Argument(name, value)
+    if value is None:
+        return f"without {setting if is_version else name}"
+    return f"with {setting} {quoted(value)}" if is_version else f"with {name}={quoted(value)}"

@@ -1,4 +1,4 @@
-"""Bars, for what people would rather look at than read: speeds, lengths of a data set."""
+"""Bars, for what people would rather look at than read."""
 
 from __future__ import annotations
 
@@ -60,6 +60,3 @@ def bars(title: str, values: Sequence[Bar], *, logarithmic: bool = False) -> str
             f'<text class="value" x="{end}" y="{y + 15}">{escape(bar.said)}</text>',
         ]
     return "\n".join([*lines, "</svg>"])
-
-
-__all__ = ["Bar", "bars"]
