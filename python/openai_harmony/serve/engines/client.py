@@ -112,26 +112,24 @@ class Client:
         """Sends JSON, with more headers. ``ClientError`` if nothing is answered."""
         headers = {"content-type": "application/json", **headers}
         with errors():
-            response = await self._answered(self._address + path, body, headers)
+            response = await self._answered("POST", path, data=body, headers=headers)
         if response.connection is not None and (used := response.connection.protocol) is not None:
             now = time.monotonic()
             if now - self._since.setdefault(used, now) > REUSED_SECONDS:
                 used.force_close()  # once it is read
         return Response(response)
 
-    async def _answered(
-        self, url: str, body: bytes, headers: dict[str, str]
-    ) -> aiohttp.ClientResponse:
+    async def _answered(self, method: str, path: str, **given: Any) -> aiohttp.ClientResponse:
         """The answer. If the engine just closed a connection that waited, another one is used."""
         while True:
             was_used: list[bool] = []
             try:
-                return await self._open().post(
-                    url,
-                    data=body,
-                    headers=headers,
+                return await self._open().request(
+                    method,
+                    self._address + path,
                     allow_redirects=False,
                     trace_request_ctx=was_used,
+                    **given,
                 )
             except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError):
                 if not was_used:
@@ -141,9 +139,7 @@ class Client:
         """The status and the JSON of a short answer, ``None`` if it is not JSON."""
         timeout = aiohttp.ClientTimeout(total=_ANSWER_SECONDS)
         with errors():
-            async with self._open().get(
-                self._address + path, timeout=timeout, allow_redirects=False
-            ) as response:
+            async with await self._answered("GET", path, timeout=timeout) as response:
                 text = await response.read()
                 try:
                     return response.status, json.loads(text)
