@@ -2,7 +2,7 @@
 //!
 //! The model reads these bytes, so 0.0.8's oddities are kept: a schema without `oneOf` and `type` is `any`, an object's
 //! description is written a second time before its brace, and line ends and quotes inside texts are not escaped.
-//! Verified by golden cases that 0.0.8 itself has written (`tests/python/oracle/tool_schemas.py`).
+//! Verified by golden cases that 0.0.8 itself has written (`tests/golden/typescript/compat`).
 
 use super::literal::{PROPERTY_INDENT, VARIANT_INDENT, write_json_as_is};
 use super::sink::TextSink as _;

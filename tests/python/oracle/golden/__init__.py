@@ -1,1 +1,0 @@
-"""The generator of tests/golden."""
