@@ -13,6 +13,7 @@ import pytest
 
 from openai_harmony import HarmonyEncoding
 from openai_harmony.interop import anthropic
+from tables import table
 
 TEXTS = ["", "a", "é\n\t", 'say "x"', "\\d+\\.", "C:\\temp", "{}", "[1]", "```", "\\u12", "a,}"]
 
@@ -77,14 +78,7 @@ DAMAGE: dict[str, Callable[[str], str]] = {
     "only its first member": lambda text: json.dumps(next(iter(json.loads(text).values()), None)),
     "members in a list": lambda text: json.dumps(list(json.loads(text).values())),
 }
-KEEP = [
-    "a fence",
-    "a name",
-    "an array around it",
-    "a bracket too many",
-    "raw line breaks",
-    "as a string",
-]
+KEEP = table("calls_meant", "keep")
 """Damage after which the value is always certain, unless the value is empty or several readings satisfy the schema."""
 
 

@@ -25,6 +25,7 @@ from openai_harmony import cli, vocabulary
 from openai_harmony.cli.commands import COMMANDS
 from openai_harmony.training import render
 from openai_harmony.training.dataset import progress, write_dataset
+from tables import table
 
 COMMAND = [sys.executable, "-m", "openai_harmony"]
 
@@ -52,102 +53,7 @@ def test_replaces_what_was_there(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
-    [
-        (["vocabulary", "{folder}/none"], 1, "no such directory: {folder}/none"),
-        (["vocabulary", "{folder}/file"], 1, "not a directory: {folder}/file"),
-        (["vocabulary", "{folder}/file/x"], 1, "no such directory: {folder}/file/x"),
-        (["vocabulary", ""], 1, "no directory is named"),
-        (["vocabulary"], 2, "the following arguments are required: DIR"),
-        (["vocab"], 2, "invalid choice: 'vocab'"),
-        (["vocabluary"], 2, ": did you mean vocabulary? ("),
-        (["--vresion"], 2, "the following arguments are required: COMMAND"),
-        (["--vresion", "vocabulary", "x"], 2, "arguments: --vresion: did you mean --version?"),
-        (["vocabulary", "x", "--zzz"], 2, "unrecognized arguments: --zzz"),
-        (["dataset", "a", "b", "--max-tokns=3"], 2, "did you mean --max-tokens?"),
-        (["show", "--effort", "high"], 2, "did you mean --reasoning-effort?"),
-        (["serve", "--effort", "high"], 2, "arguments: --effort high (python"),
-        (["dataset", "a", "b", "--columns", "trll"], 2, ": did you mean trl?"),
-        (["dataset", "in.jsonl"], 2, "the following arguments are required: OUT"),
-        (
-            ["dataset", "{folder}/none.jsonl", "{folder}/out"],
-            1,
-            "no such file or folder: {folder}/none.jsonl",
-        ),
-        (["dataset", "{folder}/file", "{folder}/out"], 1, "unknown suffix: {folder}/file (known:"),
-        (
-            ["dataset", "{folder}/rows.jsonl", "{folder}/out.csv"],
-            2,
-            "{folder}/out.csv: cannot write .csv: use .parquet,",
-        ),
-        (
-            ["dataset", "{folder}/rows.jsonl", "{folder}/out", "--to", "csv"],
-            2,
-            "invalid choice: 'csv'",
-        ),
-        (
-            ["dataset", "{folder}/rows.jsonl", "{folder}/out", "--max-tokens", "x"],
-            2,
-            "expected a whole number, got 'x'",
-        ),
-        (
-            ["show", "{folder}/rows.jsonl", "--max-tokens=-5"],
-            2,
-            "expected a whole number, got '-5'",
-        ),
-        (
-            ["dataset", "{folder}/rows.jsonl", "{folder}/out", "--max-tokens", "0"],
-            2,
-            "--max-tokens: expected",
-        ),
-        (
-            ["dataset", "{folder}/rows.jsonl", "{folder}/out.bin", "--shard-tokens=2"],
-            2,
-            "--shard-tokens is for a folder; the output is one file",
-        ),
-        (
-            ["dataset", "{folder}/rows.jsonl", "{folder}/out", "--columns", "dpo"],
-            2,
-            "--columns: --format preference and the columns 'dpo' and 'kto' need each other",
-        ),
-        (
-            ["dataset", "{folder}/rows.jsonl", "{folder}/out", "--date", "yesterday"],
-            2,
-            "expected YYYY-MM-DD",
-        ),
-        (
-            ["dataset", "{folder}/rows.jsonl", "{folder}/out", "--channels", ""],
-            2,
-            "--channels: unknown channel '' (known: analysis, commentary, final)",
-        ),
-        (
-            ["dataset", "{folder}/rows.jsonl", "{folder}/out", "--channels", "final,anlysis"],
-            2,
-            "unknown channel 'anlysis' (known: analysis, commentary, final)",
-        ),
-        (
-            ["dataset", "{folder}/rows.jsonl", "{folder}/out", "--reasoning-effort", "x"],
-            2,
-            "invalid choice: 'x'",
-        ),
-        (
-            ["dataset", "{folder}/rows.jsonl", "{folder}/out", "--reasoning-effort", "low"],
-            2,
-            "--reasoning-effort: rows of --format harmony have their own system message",
-        ),
-        (
-            ["dataset", "{folder}/rows.jsonl", "{folder}/out.bin", "--columns", "trl"],
-            2,
-            "--columns: Megatron's files have none",
-        ),
-        (
-            ["dataset", "{folder}/rows.jsonl", "{folder}/out", "--overflow", "drop"],
-            2,
-            "--overflow: 'drop' does nothing without --max-tokens",
-        ),
-        (["dataset", "{folder}/rows.jsonl", "{folder}/file/out"], 1, "Not a directory"),
-        (["dataset", "{folder}/rows.jsonl", "-"], 2, "the output is files, not standard output"),
-        (["dataset", "{folder}/rows.jsonl", "{folder}/out"], 1, "no rows in {folder}/rows.jsonl"),
-    ],
+    table("command_line", "bad usage is an error of one line"),
 )
 def test_bad_usage_is_an_error_of_one_line(
     arguments: list[str],
@@ -269,14 +175,7 @@ def test_dataset(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("columns", "row", "suffix"),
-    [
-        ("trl", {}, ".parquet"),
-        ("axolotl", {}, ".arrow"),
-        ("torchtune", {}, ".parquet"),
-        ("flat", {}, ".parquet"),
-        ("dpo", {"prompt": "Hi", "chosen": "Ho", "rejected": "No"}, ".parquet"),
-        ("kto", {"prompt": "Hi", "completion": "Ho", "label": True}, ".arrow"),
-    ],
+    table("command_line", "rows of an output are shown"),
 )
 def test_rows_of_an_output_are_shown(
     columns: Any, row: Any, suffix: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -484,21 +383,7 @@ URL = "s3://bucket/made"
 
 @pytest.mark.parametrize(
     "arguments",
-    [
-        ["dataset", "rows.jsonl", URL],
-        ["dataset", "rows.jsonl", f"{URL}/", "--to", "arrow"],
-        ["dataset", "rows.jsonl", f"{URL}.bin", "--restart"],
-        ["dataset", URL, f"{URL}.parquet"],
-        ["dataset", "missing.jsonl", f"{URL}.parquet"],
-        ["show", "rows.jsonl", "-o", URL],
-        ["show", URL],
-        ["render", "rows.jsonl", "-o", URL],
-        ["parse", "rows.jsonl", "-o", URL],
-        ["diff", "rows.jsonl", "rows.jsonl", "-o", URL],
-        ["count", URL],
-        ["vocabulary", URL],
-        ["serve", "--engine", "none", "--config", URL],
-    ],
+    table("command_line", "no url becomes a folder"),
     ids=" ".join,
 )
 def test_no_url_becomes_a_folder(

@@ -22,6 +22,7 @@ from openai_harmony.cli.flags import ROWS as FLAGS
 from openai_harmony.interop import Turn, chat_completions
 from openai_harmony.show.forms import FORMS, UnknownForm, recognize
 from openai_harmony.training import write_dataset
+from tables import table
 
 ENCODING = load_harmony_encoding("HarmonyGptOss")
 CHAT = {"messages": [{"role": "user", "content": "Hi"}]}
@@ -208,14 +209,7 @@ def test_notes_are_printed_once(write: Any, harmony: Any) -> None:
 
 @pytest.mark.parametrize(
     ("form", "text", "choice"),
-    [
-        ("responses", json.dumps(CHAT), "chat"),
-        ("chat", json.dumps({"input": "Hi"}), "responses"),
-        ("harmony", json.dumps({"input": "Hi"}), "responses"),
-        ("harmony", "<|start|>user<|message|>Hi<|end|>", "markers"),
-        ("tokens", json.dumps(CHAT), "chat"),
-        ("chat", "[200006, 1428]", "tokens"),
-    ],
+    table("command_lines", "another form than was said is named"),
 )
 def test_another_form_than_was_said_is_named(
     form: str, text: str, choice: str, write: Any, harmony: Any
@@ -225,23 +219,7 @@ def test_another_form_than_was_said_is_named(
     assert said.err.endswith(f"; this can be read with --as {choice}\n")
 
 
-ALIKE: list[Any] = [
-    CHAT,
-    {**CHAT, "temperature": 0.5},
-    {**CHAT, "frobnicate": 1},
-    {"messages": [{"role": "user", "content": "Hi", "name": None}]},
-    {"messages": [{"role": "user", "content": "Hi", "channel": None}]},
-    {"messages": [{"role": "user", "content": [{"type": "text", "text": "Hi"}]}]},
-    {"messages": [{"role": "system", "content": [{"type": "system_content"}]}]},
-    {"messages": [{"role": "user", "content": 'the "channel" of "name": null'}]},
-    {"messages": CHAT["messages"], "max_tokens": 9, "system": "Be brief."},
-    {"messages": CHAT["messages"], "options": {"num_predict": 3}},
-    {"messages": CHAT["messages"], "tokens": [1, 2]},
-    {"input": "Hi"},
-    [1, 2],
-    CHAT["messages"],
-    {"messages": []},
-]
+ALIKE: list[Any] = table("command_lines", "alike")
 
 
 @pytest.mark.parametrize("value", ALIKE, ids=range(len(ALIKE)))
@@ -270,15 +248,7 @@ CALLING = {
         {"id": "a", "type": "function", "function": {"name": "rain", "arguments": "{}"}}
     ],
 }
-COUNTED: list[Any] = [
-    CHAT,
-    ROW,
-    {"messages": [*CHAT["messages"], CALLING], "tools": TOOLS},
-    {"messages": [*CHAT["messages"], CALLING, {"role": "tool", "tool_call_id": "a", "content": "1"}]},
-    {**CHAT, "tools": TOOLS, "tool_choice": TOOLS[0]},
-    {"messages": [{"role": "user", "content": "Hi", "name": "bob"}]},
-    {"messages": [{"role": "user", "name": "bob", "content": "x", "channel": None}]},
-]  # fmt: skip
+COUNTED: list[Any] = table("command_lines", "counted")
 
 
 @pytest.mark.parametrize(
@@ -448,21 +418,7 @@ def test_what_of_rows_is_not_used_is_noted_once(write: Any, harmony: Any) -> Non
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
-    [
-        (["show", "--map", "a=b"], "--map needs --format"),
-        (["count", "--examples", "turns"], "--examples needs --format"),
-        (["show", "--format", "chat", "--as", "chat"], "--as and --format: give one of them"),
-        (
-            ["count", "--format", "chat", "--ending", "none"],
-            "--ending none: rows are training examples",
-        ),
-        (
-            ["show", "--format", "harmony", "--identity", "x"],
-            "--identity: rows of --format harmony have their own system message",
-        ),
-        (["count", "--format", "chta"], "did you mean chat?"),
-        (["show", "--format", "chat", "--max-tokns", "3"], "did you mean --max-tokens?"),
-    ],
+    table("command_lines", "flags of rows that make no sense"),
 )
 def test_flags_of_rows_that_make_no_sense(
     arguments: list[str], said: str, write: Any, harmony: Any

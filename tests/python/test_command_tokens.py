@@ -28,6 +28,7 @@ from openai_harmony.cli.commands import COMMANDS
 from openai_harmony.interop import anthropic, chat_completions, ollama, responses
 from openai_harmony.show import forms, picture
 from openai_harmony.show.forms import FORMS, Recognized, UnknownForm, recognize
+from tables import table
 
 COMMAND = [sys.executable, "-m", "openai_harmony"]
 ENCODING = load_harmony_encoding("HarmonyGptOss")
@@ -90,39 +91,9 @@ class TestForms:
     @pytest.mark.parametrize(
         ("text", "form"),
         [
+            *table("command_tokens", "others"),
             (OWN.to_json(), "harmony"),
             (json.dumps(OWN.to_dict()["messages"]), "harmony"),
-            (
-                json.dumps({"messages": [{"role": "user", "content": "x", "channel": "y"}]}),
-                "harmony",
-            ),
-            ('{"messages": [{"role": "user", "content": "x", "name": null}]}', "harmony"),
-            ('{"messages": [{"role": "user", "content": "x", "name": "Ada"}]}', "chat_completions"),
-            (
-                '{"messages": [{"role": "system", "content": [{"type": "system_content"}]}]}',
-                "harmony",
-            ),
-            (
-                '{"messages": [{"role": "user", "content": [{"type": "text", "text": "x"}]}]}',
-                "chat_completions",
-            ),
-            (
-                '{"messages": [{"role": "assistant", "content": null, "refusal": "x"}]}',
-                "chat_completions",
-            ),
-            (json.dumps(CHAT["messages"]), "chat_completions"),
-            ('{"messages": [{"role": "user", "content": "x"}], "unknown": 1}', "chat_completions"),
-            ('{"messages": [{"role": "user", "content": "x"}], "input": "x"}', "chat_completions"),
-            ("0", "tokens"),
-            ('{"input": [], "previous_response_id": "x"}', "responses"),
-            (" ".join(map(str, TOKENS)), "tokens"),
-            (", ".join(map(str, TOKENS)) + ",\n", "tokens"),
-            (str(TOKENS), "tokens"),
-            (str(tuple(TOKENS)), "tokens"),
-            (json.dumps({"token_ids": TOKENS}), "tokens"),
-            (SAMPLED, "markers"),
-            (SAMPLED + "\n", "markers"),
-            ("analysisSum.assistantfinal4.\n", "stripped"),
         ],
     )
     def test_others(self, text: str, form: str) -> None:
@@ -163,15 +134,7 @@ class TestForms:
 
     @pytest.mark.parametrize(
         ("text", "tokens"),
-        [
-            ('{"choices": [{"token_ids": [200005, 17196]}]}', [200005, 17196]),
-            ('{"output_ids": [200005, 17196], "meta_info": {}}', [200005, 17196]),
-            (
-                'data: {"choices": [{"index": 0, "token_ids": [200005]}]}\n\n'
-                'data: {"choices": [{"index": 0, "token_ids": [17196]}]}\n\ndata: [DONE]\n',
-                [200005, 17196],
-            ),
-        ],
+        table("command_tokens", "an engines token ids"),
     )
     def test_an_engines_token_ids(self, text: str, tokens: list[int]) -> None:
         assert recognize(text) == Recognized("tokens", tokens)
@@ -229,31 +192,12 @@ class TestForms:
 
 
 BAD: list[tuple[Any, str]] = [
-    ("", "in: empty"),
-    (" \n\n", "in: empty"),
+    *table("command_tokens", "bad"),
     (b"\x00\x01\x02", "in: binary data; expected JSON, token ids or text"),
     (b"PAR1\xff\xfe", "in: byte 4 is not UTF-8"),
-    ("hello", "in: expected a conversation or a request in JSON, token ids, or text with markers"),
-    ('{"messages": [', "in: not JSON: line 1, column 15: "),
-    ('{\n"messages": [}', "in: not JSON: line 2, column 14: "),
     ("[" * 99_999, "in: not JSON that can be read: nested too deeply"),
     ("5" * 9999, "in: tokens[0]: so large a number is not a token id"),
-    (str(10**18), "in: tokens[0]: so large a number is not a token id"),
-    ("[" + "5" * 99 + "]", "in: tokens[0]: so large a number is not a token id"),
-    ({"a": 1}, "in: expected an object with 'messages'"),
-    ({"messages": 3}, "in: Invalid request: messages: expected a list, got a number"),
-    ({"messages": [{"role": "usr", "content": "x"}]}, 'messages[0].role: unknown role "usr"'),
-    ({"messages": [{"role": "user", "content": 3, "channel": "x"}]}, "(in messages[0])"),
-    ({"input": [{"type": "image"}]}, 'input[0].type: unknown type of an item "image"'),
     ({"messages": [{}] * 100_001}, "in: messages: 100,001 messages; the limit is 100,000"),
-    ([], "in: tokens: empty"),
-    ([1, 2, 2**32], "in: tokens[2]: 4294967296 is not a token id"),
-    ([1, "x"], "in: tokens[1]: expected a token id, got str"),
-    ([1, -2], "in: tokens[1]: -2 is not a token id"),
-    ("1 -2", "in: tokens[1]: -2 is not a token id"),
-    ("Good morning!", "any other text is read with --as plain"),
-    ({"tokens": [1, "2"]}, "in: tokens[1]: expected a token id, got str"),
-    ({"tokens": []}, "in: tokens: empty"),
 ]
 
 

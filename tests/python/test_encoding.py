@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import pickle
 import random
-import re
 import subprocess
 import sys
 from array import array
@@ -38,6 +37,7 @@ from openai_harmony import (
     WrongTypeError,
     load_harmony_encoding,
 )
+from tables import table
 
 
 class Own(HarmonyEncoding):
@@ -57,13 +57,6 @@ class TestLoading:
         assert by_name.n_vocab == 201_088
         member = load_harmony_encoding(HarmonyEncodingName.HARMONY_GPT_OSS)
         assert member.encode("x") == by_name.encode("x")
-
-    @pytest.mark.parametrize("name", ["x", "", 3, None])
-    def test_other_names_are_refused(self, name: Any) -> None:
-        with pytest.raises(
-            ValueError, match=f"^Invalid HarmonyEncodingName: {name} \\(known: HarmonyGptOss\\)$"
-        ):
-            load_harmony_encoding(name)
 
     def test_from_many_threads(self) -> None:
         with ThreadPoolExecutor(8) as threads:
@@ -127,11 +120,6 @@ class TestText:
         for name in encoding.special_tokens_set:
             assert encoding.encode(name, allowed_special="all") == [encoding.special_token(name)]
 
-    @pytest.mark.parametrize("name", ["call", "<|call|>x", "", "Hello", "<|reserved_200012|>"])
-    def test_other_names_have_no_id(self, encoding: HarmonyEncoding, name: str) -> None:
-        with pytest.raises(ValueError, match=f"^Unknown special token: '{re.escape(name)}';"):
-            encoding.special_token(name)
-
     def test_a_special_token_is_named_by_a_string(self, encoding: HarmonyEncoding) -> None:
         for name in (200012, None, b"<|call|>"):
             with pytest.raises(WrongTypeError, match="^name: expected a string"):
@@ -139,13 +127,6 @@ class TestText:
         with pytest.raises(ValueError) as raised:
             encoding.special_token("x" * 100_000)
         assert len(str(raised.value)) < 300
-
-    @pytest.mark.parametrize("text", [3, None, b"x", ["x"]])
-    def test_what_is_not_text_is_refused(self, encoding: HarmonyEncoding, text: Any) -> None:
-        with pytest.raises(TypeError, match="text: expected a string, got"):
-            encoding.encode(text)
-        with pytest.raises(ValueError, match="text: expected a string, got"):
-            encoding.encode_ordinary(text)
 
     @pytest.mark.parametrize("nothing", [None, "", (), [], set()])
     def test_false_values_disallow_nothing(self, encoding: HarmonyEncoding, nothing: Any) -> None:
@@ -155,30 +136,6 @@ class TestText:
         if nothing is not None:
             with pytest.raises(HarmonyError, match="disallowed special token"):
                 encoding.encode(text, allowed_special=nothing)
-
-    @pytest.mark.parametrize(
-        ("names", "error", "got"),
-        [
-            (None, TypeError, "NoneType"),
-            (5, TypeError, "int"),
-            ({5}, TypeError, "one that is of type int"),
-        ],
-    )
-    def test_what_is_not_a_set_of_names_is_refused(
-        self, encoding: HarmonyEncoding, names: Any, error: type[Exception], got: str
-    ) -> None:
-        expected = "special: expected 'all' or names of special tokens, got"
-        with pytest.raises(error, match=f"^allowed_{expected} {got}$"):
-            encoding.encode("x", allowed_special=names)
-        if names:
-            with pytest.raises(error, match=f"^disallowed_{expected} {got}$"):
-                encoding.encode("x", disallowed_special=names)
-
-    def test_other_arguments_of_wrong_types_are_refused(self, encoding: HarmonyEncoding) -> None:
-        with pytest.raises(TypeError, match="^errors: expected a string, got NoneType$"):
-            encoding.decode([64], errors=None)  # type: ignore[arg-type]
-        with pytest.raises(TypeError, match="^strict: expected a bool, got str$"):
-            encoding.parse_messages_from_completion_tokens([], strict="no")  # type: ignore[arg-type]
 
     def test_broken_text_is_decoded_as_errors_says(self, encoding: HarmonyEncoding) -> None:
         broken = encoding.encode("🤷")[:1]
@@ -285,12 +242,6 @@ class TestTextInsteadOfTokens:
         [answer] = encoding.read_stripped_text("Hello\ud800 " * 1_000)
         assert (answer.channel, answer.text) == ("final", "Hello\ufffd " * 1_000)
 
-    @pytest.mark.parametrize("text", [3, None, b"x", ["x"]])
-    def test_is_text(self, encoding: HarmonyEncoding, text: Any) -> None:
-        for read in (encoding.parse_messages_from_text, encoding.read_stripped_text):
-            with pytest.raises(WrongTypeError, match="^text: expected a string, got"):
-                read(text)
-
 
 class TestTokensGiven:
     @pytest.mark.parametrize(
@@ -325,41 +276,6 @@ class TestTokensGiven:
         as_list = [int(token.__index__()) for token in kept]
         assert encoding.decode(kept) == encoding.decode(as_list)
         assert encoding.decode(iter(kept)) == encoding.decode(as_list)
-
-    @pytest.mark.parametrize(
-        ("tokens", "error", "said"),
-        [
-            ([5, -1], ValueError, r"tokens\[1\]: -1 is not a token id"),
-            ((5, 2**40), ValueError, r"tokens\[1\]: 1099511627776 is not a token id"),
-            (
-                [10**30],
-                ValueError,
-                r"tokens\[0\]: 1000000000000000000000000000000 is not a token id",
-            ),
-            (np.array([5, -1]), ValueError, r"tokens\[1\]: -1 is not a token id"),
-            (np.array([2**40]), ValueError, r"tokens\[0\]: 1099511627776 is not a token id"),
-            (iter([5, -1]), ValueError, r"tokens\[1\]: -1 is not a token id"),
-            ([5, 1.5], TypeError, r"tokens\[1\]: expected an int, got float 1\.5"),
-            ([5, None], TypeError, r"tokens\[1\]: expected an int, got NoneType None"),
-            ([5, "x"], TypeError, r"tokens\[1\]: expected an int, got str 'x'"),
-            ([[5]], TypeError, r"tokens\[0\]: expected an int, got list \[5\]"),
-            (
-                ["x" * 10_000],
-                TypeError,
-                r"tokens\[0\]: expected an int, got str 'x{199}…$",
-            ),
-            (np.array([1.5]), TypeError, r"tokens\[0\]: expected an int, got float64"),
-            (np.array([[5]]), TypeError, r"tokens\[0\]: expected an int, got ndarray"),
-            ("text", TypeError, "tokens: expected a sequence of ints, got str"),
-            (5, TypeError, "tokens: expected a sequence of ints, got int"),
-            (None, TypeError, "tokens: expected a sequence of ints, got NoneType"),
-        ],
-    )
-    def test_others_are_refused(
-        self, encoding: HarmonyEncoding, tokens: Any, error: type[Exception], said: str
-    ) -> None:
-        with pytest.raises(error, match=said):
-            encoding.decode(tokens)
 
     def test_errors_of_an_iterator_come_through(self, encoding: HarmonyEncoding) -> None:
         def broken() -> Any:
@@ -623,32 +539,12 @@ class TestConversationsGiven:
             encoding.render(Message.from_role_and_content("system", content))
         assert str(caught.value).startswith(said)
 
-    @pytest.mark.parametrize("wrong", [[], {}, "x", None, 3])
-    def test_what_is_not_a_conversation_is_refused(
-        self, encoding: HarmonyEncoding, wrong: Any
-    ) -> None:
-        with pytest.raises(TypeError, match="expected a Conversation, got"):
-            encoding.render_conversation(wrong)
-        with pytest.raises(ValueError, match="expected a Message, got"):
-            encoding.render(wrong)
-
-    @pytest.mark.parametrize("role", ["bob", "", 3, None])
-    def test_what_is_not_a_role_is_refused(self, encoding: HarmonyEncoding, role: Any) -> None:
-        with pytest.raises(ValueError, match="Unknown role|expected a Role"):
-            encoding.render_conversation_for_completion(Conversation(), role)
-
     def test_errors_of_the_format_are_raised(self, encoding: HarmonyEncoding) -> None:
         with pytest.raises(HarmonyError, match="Tools should have a name!") as caught:
             encoding.render(Message.from_role_and_content("tool", "x"))
         assert (caught.value.kind, caught.value.token_index) == ("tool_without_name", None)
         with pytest.raises(HarmonyError, match="SystemContent may only appear in system messages"):
             encoding.render(Message.from_role_and_content("user", SystemContent.new()))
-
-    def test_errors_of_rendering_name_the_message(self, encoding: HarmonyEncoding) -> None:
-        wrong = Message.from_role_and_content("tool", "x")
-        messages = [Message.from_role_and_content("user", "Hi"), wrong]
-        with pytest.raises(HarmonyError, match=r"^Tools should .* name! \(in messages\[1\]\)$"):
-            encoding.render_conversation(Conversation.from_messages(messages))
 
     def test_a_forgotten_role_is_named(self, encoding: HarmonyEncoding) -> None:
         sampled = encoding.encode("<|channel|>final<|message|>x<|end|>", allowed_special="all")
@@ -678,19 +574,11 @@ class TestSchemas:
     @pytest.mark.parametrize(
         ("value", "written"),
         [
-            (None, "null"),
-            (True, "true"),
-            (2**64 - 1, "18446744073709551615"),
-            (-(2**63), "-9223372036854775808"),
-            (1.5, "1.5"),
-            ("ü", '"ü"'),
+            *table("encoding", "values are written as json"),
             ((1, [2]), "[1,[2]]"),
-            ({"b": 1, "a": 2}, '{"b":1,"a":2}'),
             ({1: 1, 1.5: 2, False: 3, None: 4}, '{"1":1,"1.5":2,"false":3,"null":4}'),
             ({Level.LOW: Level.LOW}, '{"1":1}'),
             ({"1": 1, "a": 2, 1: 3}, '{"1":3,"a":2}'),
-            ({"a": 1, "ü": 2, "好": 3}, '{"a":1,"ü":2,"好":3}'),
-            ({"\ud800": 1, "a": 2, chr(0xDFFF): 3}, '{"\ufffd":3,"a":2}'),
         ],
     )
     def test_values_are_written_as_json(
@@ -769,11 +657,6 @@ class TestOptions:
             encoding.render_conversation(Conversation(), wrong)
         with pytest.raises(ValueError, match="^render_options: expected a RenderOptions"):
             encoding.render(Message.from_role_and_content("user", "x"), wrong)
-
-    def test_that_bypassed_validation_are_refused(self, encoding: HarmonyEncoding) -> None:
-        config = RenderConversationConfig.model_construct(header_style="sideways")
-        with pytest.raises(ValueError, match="config.header_style: expected a HeaderStyle, got 's"):
-            encoding.render_conversation(Conversation(), config)
 
     def test_reach_the_renderer(self, encoding: HarmonyEncoding) -> None:
         messages = [

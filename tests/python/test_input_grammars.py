@@ -15,6 +15,7 @@ from openai_harmony import HarmonyError, load_harmony_encoding
 from openai_harmony.grammar import TurnGrammar, Written
 from openai_harmony.interop import responses
 from openai_harmony.serve.engines import guidance
+from tables import table
 
 ENCODING = load_harmony_encoding("HarmonyGptOss")
 
@@ -166,47 +167,7 @@ def test_a_tool_of_a_turn() -> None:
 
 
 # Grammars that are regular expressions, and these.
-REGULAR = [
-    ('start: "a" b // a comment\nb: "bb" | c   # another\nc: "cc"', "a(bb|cc)"),
-    # On lines of its own, with an alias and a priority.
-    ('start.2: A -> first\n\n  | B\n// x\n  | "cc"\nA: "xy"\n_B: "zz"\nB: _B', "xy|zz|cc"),
-    ('?start: "a"~2..3 "b"? ("xx"|"yy")* ["z"]+', "a{2,3}b?(?:xx|yy)*(?:z?)+"),
-    # A list that names itself, at its end and at its beginning.
-    ('start: "a" | "a" "," start', "(?:a,)*a"),
-    ('start: "a" ("," start)?', "(?:a,)*a"),
-    ('start: start "+" start | "1"', r"1(?:\+1)*"),
-    ('start: e\ne: e "+" t | t\nt: "1"', r"1(?:\+1)*"),
-    # Itself, which says nothing, and options within one that names it.
-    ('start: start | "a" | start "bb"', "a(?:bb)*"),
-    ('start: (start "+" | "-") "1" | "2"', r"(?:-1|2)(?:\+1)*"),
-    # Two that name each other.
-    ('start: "a" b\nb: "b" start | "c"', "(?:ab)*ac"),
-    (r'start: "\x41\u0042\n\"\\" "a".."c" /[^\/]\//', 'AB\n"\\\\[a-c][^/]/'),
-    ('start: "aé"i /[x]/i', "(?i)aé[x]"),
-    ('start: "a12b"i', "[aA]12[bB]"),
-    ('start: "Aß"i', "(?i)aß"),
-    # A class is folded before it is negated.
-    ("start: /[^a]/i", "[^aA]"),
-    # Lines within a group, and one that is continued.
-    ('start: ("a"\n  "bb")?', "(?:abb)?"),
-    ('start: "a" \\ \n  "bb"', "abb"),
-    ("start: INT\n%import common.INT", "[0-9]+"),
-    ("start: N W\n%import common.INT -> N\n%import common (WORD)\nW: WORD", "[0-9]+[A-Za-z]+"),
-    ('start: "a" "b"\n%ignore " "', " *a *b *"),
-    # But within a terminal.
-    ('start: AB "cc"\nAB: "aa" "bb"\n%ignore " "', " *aabb *cc *"),
-    ('?!start: "a"', "a"),
-    ('!?start: "a"', "a"),
-    ('start: "ab"~2..2', "(?:ab){2}"),
-    # No text has what does not end.
-    ('start: "a" | "b" c\nc: "c" c', "a"),
-    # What does not lead back is not written out.
-    ('start: ("aa" | "bb") "xx" start | "cc"', "(?:(?:aa|bb)xx)*cc"),
-    # Lines, blanks and comments under `x`; flags inside; classes of Unicode.
-    ("start: /a [bc]  # first\n  d+ # then\n/x", "a[bc]d+"),
-    (r"start: /\p{L}+(?i:ab)(?i)c(?-i)d/", r"\pL+[aA][bB][cC]d"),
-    (r"start: /\p{Greek}\p{Alphabetic}\P{Lu}/", r"\p{sc=Greek}\p{Alphabetic}\P{Uppercase_Letter}"),
-]  # fmt: skip
+REGULAR = table("input_grammars", "regular")
 
 
 @pytest.mark.parametrize(("definition", "pattern"), REGULAR)
@@ -219,26 +180,7 @@ def test_regular_grammars(definition: str, pattern: str) -> None:
 
 @pytest.mark.parametrize(
     ("definition", "error"),
-    [
-        ('a: "x"', "line 1, column 1: no rule is called start"),
-        ('start: "x"\nstart: "y"', "line 2, column 1: start is defined twice"),
-        ('start: "x', "line 1, column 8: the text does not end"),
-        ('start: "x\n"', "line 1, column 8: the text does not end"),
-        ("start: /x\n", "line 1, column 8: the regular expression does not end"),
-        ("start: /x\n/", "line 1, column 8: line breaks in a regular expression need the flag x"),
-        ("start: /x/ig", "line 1, column 12: the flags of expressions are i, m, s, l, u, x"),
-        ('start: "é" /(/', "line 1, column 13: unclosed group"),
-        ('start: "x")', "line 1, column 11: expected |, an operator or the end of the line"),
-        ('start: ("x"', "line 1, column 12: expected )"),
-        ('start: "x"~3..2', "line 1, column 12: 3..2 is no range"),
-        ('start: "b".."a"', "line 1, column 8: a range is from one character to a later one"),
-        ("start: A\n%import common.A", "line 2, column 16: the module common has no terminal A"),
-        ('start "x"', "line 1, column 7: expected :"),
-        (r'start: "\u12"', r"line 1, column 9: \u needs 4 hexadecimal digits"),
-        (r'start: "ab\u12"', r"line 1, column 11: \u needs 4 hexadecimal digits"),
-        (r'start: \ "x"', "line 1, column 8: '\\\\' begins nothing"),
-        ('start: "x" ;', "line 1, column 12: ';' begins nothing"),
-    ],
+    table("input_grammars", "what cannot be read"),
 )
 def test_what_cannot_be_read(definition: str, error: str) -> None:
     with pytest.raises(HarmonyError) as raised:
@@ -268,35 +210,30 @@ def nested(count: int) -> str:
 
 # What no engine enforces: the part of docs/grammar.md that says so, a grammar, the forms, and the reason.
 LOOSENED = [
-    ("look-around", "start: /a(?=b)/", "lark gbnf", "line 1, column 10: look-around"),
-    ("back references", r"start: /(a)\1/", "lark gbnf", "line 1, column 12: backreferences"),
-    ("anchors", "start: /^a/", "lark gbnf", "line 1, column 9: grammars cannot express anchors"),
-    ("word boundaries", r"start: /a\b/", "lark gbnf", "line 1, column 9: grammars cannot express"),
-    ("unknown classes", r"start: /a\p{Foo}/", "lark gbnf", "line 1, column 10: Unicode property"),
-    ("templates", 'start: list{"a"}\nlist{x}: x', "lark gbnf", "line 1, column 12: no grammar of an engine has templates"),
-    ("templates", 'start: "a"\nlist{x}: x', "lark gbnf", "line 2, column 5: no grammar of an engine has templates"),
-    ("`%declare`", "%declare X\nstart: X", "lark gbnf", "line 1, column 1: no grammar of an engine has %declare"),
-    ("`%extend`", 'start: "a"\n%extend start: "b"', "lark gbnf", "line 2, column 1: no grammar of an engine has %extend"),
-    ("`%override`", 'start: "a"\n%override start: "b"', "lark gbnf", "line 2, column 1: no grammar of an engine has %override"),
-    ("modules other than `common`", "%import python.NAME\nstart: NAME", "lark gbnf", "line 1, column 9: no grammar of an engine has modules"),
-    ("llguidance's extensions", "start: <|end|>", "lark gbnf", "line 1, column 8: no grammar of an engine has special tokens"),
-    ("llguidance's extensions", 'start[x]: "a"', "lark gbnf", "line 1, column 6: no grammar of an engine has attributes of rules"),
-    ("llguidance's extensions", 'start: "a" %json {}', "lark gbnf", "line 1, column 12: no grammar of an engine has %json"),
-    ("that no text fits", 'start: "a" start', "lark gbnf", "no text fits it"),
-    ("classes of no character", r"start: /[^\x00-\u{10ffff}]/", "lark gbnf", "line 1, column 9: has a class of no character"),
-    ("100 groups", "start: " + "(" * 5000 + '"a"' + ")" * 5000, "lark gbnf", "line 1, column 108: too many groups"),
+    *table("input_grammars", "loosened"),
+    (
+        "100 groups",
+        "start: " + "(" * 5000 + '"a"' + ")" * 5000,
+        "lark gbnf",
+        "line 1, column 108: too many groups",
+    ),
     ("150 expressions", nested(90), "lark gbnf", "more than 150 expressions within one another"),
     ("300 rules", many(298), "lark gbnf", "more than 300 rules"),
-    ("64 KiB", 'start: "a"' + " " * (2**16 - 9), "lark gbnf", "line 1, column 1: too large: a grammar has at most"),
-    ("300 classes", "start: /" + r"\w" * 301 + "/", "lark gbnf", "line 1, column 9: too large an expression"),
+    (
+        "64 KiB",
+        'start: "a"' + " " * (2**16 - 9),
+        "lark gbnf",
+        "line 1, column 1: too large: a grammar has at most",
+    ),
+    (
+        "300 classes",
+        "start: /" + r"\w" * 301 + "/",
+        "lark gbnf",
+        "line 1, column 9: too large an expression",
+    ),
     ("too much room", "start: " + r"/\w/ " * 400, "lark gbnf", "line 1, column 1648: too large"),
     ("1 MiB", "start: /" + r"\w" * 300 + "/", "lark gbnf", "too large: more than 1048576 bytes"),
-    ("3000 rules", "start: /([ab]c){1502}/", "gbnf", "more than 3000 rules"),
-    ("a repetition of a rule that may be empty", 'start: one*\none: "a" one "b" |', "gbnf", "no grammar repeats what may be empty"),
-    ("recursive rules combined with arbitrary characters", 'start: "(" start ")" | /./', "lark", "llguidance has no room for recursive rules"),
-    ("left recursion", 'start: [one] start "x" start "y" | "w"\none: "q"', "gbnf", "llama.cpp takes no rule that begins with itself"),
-    ("left recursion", 'start: b "x" start "y" | "z"\nb: start "q" b "w" | "v"', "gbnf", "llama.cpp takes no rule that begins with itself"),
-]  # fmt: skip
+]
 HELD = [
     'start: "q" start "x" start "y" | "w"',
     'start: b "x" start "y" | "z"\nb: "q" b "w" | "v"',

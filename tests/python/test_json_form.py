@@ -17,6 +17,7 @@ from openai_harmony import (
     SystemContent,
     ToolDescription,
 )
+from tables import table
 
 HI = {"role": "user", "content": "Hi"}
 
@@ -101,26 +102,7 @@ def test_from_dict_sets_every_field() -> None:
 
 @pytest.mark.parametrize(
     ("data", "said"),
-    [
-        ({"role": "user"}, "Invalid message: 'content' is missing"),
-        ({"content": "x"}, "Invalid message: 'role' is missing"),
-        ({**HI, "role": "bob"}, "Unknown role: 'bob'"),
-        ({**HI, "name": 5}, "name\n  Input should be a valid string"),
-        ({**HI, "channel": 5}, "channel\n  Input should be a valid string"),
-        (
-            {**HI, "content": None},
-            "Invalid content of a message: expected a string or a list of parts, got null",
-        ),
-        (
-            {**HI, "content": 5},
-            "Invalid content of a message: expected a string or a list of parts, got int",
-        ),
-        ({**HI, "content": [{"type": "zz"}]}, "Unknown content variant: {'type': 'zz'}"),
-        ({**HI, "content": ["x"]}, "content.0\n  Input should be a valid dictionary"),
-        ([], "Invalid message: expected an object, got list"),
-        (None, "Invalid message: expected an object, got null"),
-        ("x", "Invalid message: expected an object, got str"),
-    ],
+    table("json_form", "wrong messages"),
 )
 def test_wrong_messages(data: Any, said: str) -> None:
     with pytest.raises(ValueError) as caught:
@@ -136,23 +118,9 @@ def test_a_missing_field_is_a_key_error_too() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("{", "Expecting property name"),
-        ("", "Expecting value"),
+        *table("json_form", "wrong conversations"),
         (b"\xff", "can't decode byte"),
         ("[" * 100_000, "nested too deeply"),
-        ("{}", "Invalid conversation: 'messages' is missing"),
-        ("[]", "Invalid conversation: expected an object, got a list"),
-        ("3", "Invalid conversation: expected an object, got int"),
-        ('{"messages": 3}', "Invalid messages: expected a list, got int"),
-        ('{"messages": "Hi"}', "Invalid messages: expected a list, got str"),
-        (
-            '{"messages": [{"role": "user", "content": "x"}, {"role": "user"}]}',
-            "Invalid message: 'content' is missing (in messages[1])",
-        ),
-        (
-            '{"messages": [{"role": "bob", "content": ""}]}',
-            "Unknown role: 'bob' (known: user, assistant, system, developer, tool) (in messages[0])",
-        ),
     ],
 )
 def test_wrong_conversations(text: Any, said: str) -> None:

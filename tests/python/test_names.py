@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tables import table
+
 ROOT = Path(__file__).parents[2]
 INSTALLS = re.compile(r"(?:pip|pipx|uv|uvx|cargo)\b[^`\n]*?\b(?:install|add)\b([^`\n]*)")
 ORIGINAL = "openai-harmony==0.0.8"
@@ -47,16 +49,7 @@ def test_documents_install_no_name_that_is_not_registered() -> None:
 
 @pytest.mark.parametrize(
     ("text", "state", "expected"),
-    [
-        ("pip install 'ours[serve]'", "unregistered", ["ours"]),
-        ("pip install 'ours[serve]'", "registered", []),
-        ("run `uv add ours` and", "unregistered", ["ours"]),
-        ("- pip install --quiet ours==1 &&", "unregistered", ["ours"]),
-        ("pip install openai-harmony", "registered", ["openai-harmony"]),
-        ("pip install openai-harmony==0.0.8", "unregistered", []),
-        ("pip uninstall -y openai-harmony && pip install .", "unregistered", []),
-        ("pip install '.[serve]'", "unregistered", []),
-    ],
+    table("names", "what counts as such a command"),
 )
 def test_what_counts_as_such_a_command(text: str, state: str, expected: list[str]) -> None:
     assert unsafe(text, "ours", state) == expected

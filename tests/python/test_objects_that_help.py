@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import re
 import subprocess
 import sys
@@ -18,18 +17,12 @@ import openai_harmony
 from openai_harmony import (
     Conversation,
     HarmonyEncoding,
-    HarmonyError,
     Message,
-    RenderOptions,
-    StreamableParser,
-    ToolDescription,
     UnknownFieldWarning,
-    show,
-    training,
 )
 from openai_harmony.grammar import TurnGrammar
 from openai_harmony.interop import anthropic, chat_completions, ollama, responses
-from openai_harmony.rollout import Rollout, read_step
+from tables import table
 
 HI = {"role": "user", "content": "Hi"}
 MESSAGE = Message.from_role_and_content("user", "Hi")
@@ -42,148 +35,6 @@ CALLING = {
 }
 READER = "openai_harmony.interop.chat_completions.read"
 RAIN = {"name": "rain", "parameters": {"type": "object"}}
-
-Given = Callable[[HarmonyEncoding], Any]
-
-# What is done, and what the error says to do.
-ERRORS: dict[str, tuple[Given, str]] = {
-    "render a conversation": (lambda e: e.render(CONVERSATION), "render_conversation takes it"),
-    "render a turn": (lambda e: e.render(TURN), "turn.prompt(encoding)"),
-    "render a dict": (lambda e: e.render(HI), "Message.from_dict"),
-    "render a text": (lambda e: e.render("Hi"), "Message.from_role_and_content"),
-    "render messages": (lambda e: e.render([MESSAGE]), "Conversation.from_messages"),
-    "conversation: a turn": (lambda e: e.render_conversation(TURN), "turn.prompt(encoding)"),
-    "conversation: a message": (
-        lambda e: e.render_conversation(MESSAGE),
-        "Conversation.from_messages",
-    ),
-    "conversation: messages": (
-        lambda e: e.render_conversation_for_completion([MESSAGE], "assistant"),
-        "Conversation.from_messages",
-    ),
-    "conversation: OpenAI's messages": (lambda e: e.render_conversation([HI]), READER),
-    "conversation: a request": (lambda e: e.render_conversation({"messages": [HI]}), READER),
-    "conversation: a text": (lambda e: e.render_with_spans("Hi"), "encoding.encode(text)"),
-    "training: messages": (
-        lambda e: e.render_conversation_for_training([MESSAGE]),
-        "Conversation.from_messages",
-    ),
-    "parser by a name": (
-        lambda e: StreamableParser("HarmonyGptOss", "assistant"),  # type: ignore[arg-type]
-        'load_harmony_encoding("HarmonyGptOss")',
-    ),
-    "prompt by a name": (
-        lambda e: TURN.prompt("o200k_harmony"),  # type: ignore[arg-type]
-        'load_harmony_encoding("HarmonyGptOss")',
-    ),
-    "parse text": (
-        lambda e: e.parse_messages_from_completion_tokens("<|channel|>final", "assistant"),
-        "parse_messages_from_text",
-    ),
-    "feed text": (
-        lambda e: StreamableParser(e, "assistant").feed("Hi"),  # type: ignore[arg-type]
-        "encoding.encode(text)",
-    ),
-    "read a file": (lambda e: chat_completions.read(io.BytesIO(b"{}")), "what its read() returns"),
-    "a channel in capitals": (
-        lambda e: e.render(MESSAGE.with_channel("Final"), RenderOptions(validate=True)),
-        "channels are lower case",
-    ),
-    "a column of a batch": (
-        lambda e: training.render([], format="chat")["input_ids"],  # type: ignore[call-overload]
-        "batch.to_arrow",
-    ),
-    "a header that was cut off": (
-        lambda e: e.parse_messages_from_completion_tokens([200005, 17196], "assistant"),
-        "strict=False",
-    ),
-    "a message as OpenAI's API has it": (lambda e: Message.from_dict(CALLING), READER),
-    "messages as OpenAI's API has them": (
-        lambda e: Conversation.from_dict({"messages": [HI, CALLING]}),
-        READER,
-    ),
-    "a list of messages": (lambda e: Conversation.from_dict([HI]), READER),  # type: ignore[arg-type]
-    "a body of Responses": (lambda e: Conversation.from_dict({"input": "Hi"}), READER),
-    "a picture": (
-        lambda e: Conversation.from_dict(
-            {"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {}}]}]}
-        ),
-        READER,
-    ),
-    "models of dicts": (lambda e: Conversation(messages=[HI]), "Message.from_dict"),  # type: ignore[list-item]
-    "from_messages of dicts": (lambda e: Conversation.from_messages([HI]), "Message.from_dict"),  # type: ignore[list-item]
-    "a grammar of a function's name": (lambda e: TurnGrammar(["rain"]), "'name': 'rain'"),
-    "a grammar of a function's recipient": (
-        lambda e: TurnGrammar(["functions.rain"]),
-        "'name': 'rain'",
-    ),
-    "a grammar of one tool": (lambda e: TurnGrammar("rain"), "expected a list of tools"),
-    "a grammar of one description": (
-        lambda e: TurnGrammar(ToolDescription.new("rain", "")),  # type: ignore[arg-type]
-        "expected a list of tools",
-    ),
-    "a grammar of Anthropic's tools": (
-        lambda e: TurnGrammar([{"name": "rain", "input_schema": {"type": "object"}}]),
-        "turn.grammar()",
-    ),
-    "a choice as OpenAI's API has it": (
-        lambda e: TurnGrammar([RAIN], {"type": "function", "function": {"name": "rain"}}),  # type: ignore[dict-item]
-        "'name'",
-    ),
-    "a date in words": (
-        lambda e: chat_completions.read({"messages": [HI]}, date="yesterday"),
-        "2025-06-28",
-    ),
-    "a day that is none": (
-        lambda e: responses.read({"input": "Hi"}, date="2026-02-30"),
-        "2025-06-28",
-    ),
-    "a date of another country": (
-        lambda e: ollama.read({"messages": [HI]}, date="31.01.2026"),
-        "2025-06-28",
-    ),
-    "a date of rows": (
-        lambda e: openai_harmony.training.render([], format="chat", date="2026-1-31"),
-        "2025-06-28",
-    ),
-    "extend a prompt by a message": (
-        lambda e: e.extend([200006], [1], MESSAGE),  # type: ignore[arg-type]
-        "messages: expected a list of messages, got Message",
-    ),
-    "extend by a message": (
-        lambda e: Rollout(TURN, e).extend(MESSAGE),
-        "messages: expected a list of messages, got Message",
-    ),
-    "extend by a dict": (
-        lambda e: Rollout(TURN, e).extend({"role": "tool", "content": "5"}),
-        "messages: expected a list of messages, got dict",
-    ),
-    "show what was parsed": (
-        lambda e: show.print(e.parse_with_repairs([200005, 17196], "assistant")),
-        "got Parsed; give the tokens that it was read from, or its messages",
-    ),
-    "show a step": (
-        lambda e: show.text(read_step(e, [200005, 17196])),
-        "got Step; give the tokens that it was read from",
-    ),
-    "show a body": (lambda e: show.text({"messages": [HI]}), f"{READER}(body)"),
-    "show OpenAI's messages": (lambda e: show.html([HI]), f'{READER}({{"messages": messages}})'),
-    "rows of a path": (
-        lambda e: openai_harmony.training.render("chats.jsonl", format="chat"),
-        "open(path) gives its lines",
-    ),
-    "tiktoken's function": (lambda e: openai_harmony.get_encoding("o200k"), "load_harmony_encoding"),  # type: ignore[attr-defined]
-    "a message's role": (lambda e: MESSAGE.role, "author.role"),  # type: ignore[attr-defined]
-    "a message's calls": (lambda e: MESSAGE.tool_calls, "with a recipient"),  # type: ignore[attr-defined]
-    "a turn's messages": (lambda e: TURN.messages, "conversation.messages"),  # type: ignore[attr-defined]
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("case", ERRORS)
-def test_an_error_names_the_way(case: str, encoding: HarmonyEncoding) -> None:
-    do, way = ERRORS[case]
-    with pytest.raises((ValueError, TypeError, HarmonyError, AttributeError), match=re.escape(way)):
-        do(encoding)
 
 
 # A field, and the one that is meant; `None`: it has a meaning of its own to engines.
@@ -281,18 +132,7 @@ def test_missing_attributes_are_missing_as_ever(encoding: HarmonyEncoding) -> No
 
 @pytest.mark.parametrize(
     "code",
-    [
-        "from openai_harmony.training import write_dataset; write_dataset.__call__",
-        "import openai_harmony; openai_harmony.training.render",
-        "import openai_harmony; openai_harmony.interop.responses.read",
-        "import openai_harmony; openai_harmony.grammar.TurnGrammar",
-        "import openai_harmony; openai_harmony.rollout.Rollout",
-        "import openai_harmony; openai_harmony.show.html",
-        "import openai_harmony; openai_harmony.adapters",
-        "import openai_harmony; openai_harmony.HarmonyEncoding, openai_harmony.__version__",
-        "from openai_harmony import *; Message, load_harmony_encoding",
-        "import openai_harmony._lowlevel as low; low.HarmonyEncoding('HarmonyGptOss').decode('x')",
-    ],
+    table("objects_that_help", "the first thing that a process does"),
 )
 def test_the_first_thing_that_a_process_does(code: str) -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

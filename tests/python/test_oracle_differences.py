@@ -12,65 +12,14 @@ from oracle.differences import ELSEWHERE, IN_PARSING, fixed_part
 from oracle.expectation import expect
 from oracle.operations import Session
 from oracle.streams import Part, Stream, to_tokens
+from tables import table
 
 ROOT = Path(__file__).parents[2]
 BROKEN = 50378  # F0 9F A4, the beginning of an emoji.
 UNKNOWN = 300_000
 
 #: Difference, the role given, and the stream: text whose markers are tokens, and token ids.
-STREAMS: list[tuple[str, str | None, list[Part]]] = [
-    ("start-in-header", None, ["<|start|>user to=f<|start|>assistant<|message|>hi<|end|>"]),
-    ("start-in-header", None, ["<|start|>user<|start|><|channel|>final<|message|>hi<|end|>"]),
-    ("start-in-header", None, ["<|start|>user<|start|>user<|channel|>final<|message|>hi<|end|>"]),
-    ("start-in-header", "assistant", ["I must not<|end|><|start|>user<|message|>hi<|end|>"]),
-    ("misplaced-marker", "assistant", ["<|channel|>final<|end|><|message|>x<|end|>"]),
-    ("misplaced-marker", "assistant", [" to=f<|return|>x<|channel|>final json<|message|>x<|end|>"]),
-    ("misplaced-marker", None, ["<|start|>assistant<|endoftext|><|message|>x<|end|>"]),
-    ("misplaced-marker", None, ["<|start|><|end|> to=f<|message|>x<|end|>"]),
-    ("unknown-token-in-header", "assistant", ["<|channel|>final", UNKNOWN, "<|message|>x<|end|>"]),
-    ("unknown-token-in-content", "assistant", ["<|message|>a", UNKNOWN, "b<|end|>"]),
-    ("start-with-given-role", "assistant", ["<|start|>user<|message|>hi<|end|>"]),
-    ("start-with-given-role", "assistant", ["<|start|>\n<|channel|>final<|message|>hi<|end|>"]),
-    ("start-with-given-role", "assistant", ["<|start|>final<|channel|>final<|message|>hi<|end|>"]),
-    ("start-names-role", "assistant", ["a b c<|message|>x<|start|>user<|message|>hi<|end|>"]),
-    ("trailing-start", None, ["<|start|>user<|message|>hi<|end|><|start|>assistant"]),
-    ("undecodable-header", "assistant", ["<|channel|>final", BROKEN, "<|message|>x<|end|>"]),
-    ("channel-value", "assistant", ["<|channel|>a<b<|message|>x<|end|>"]),
-    ("channel-value", "assistant", ["<|channel|>final<b<|message|>x<|end|>"]),
-    ("channel-value", "assistant", [" to=f<|channel|>final\u00a0a<|message|>x<|end|>"]),
-    ("constrain-as-role", None, ["<|start|><|constrain|>json a<|message|>x<|end|>"]),
-    ("constrain-as-role", None, ["<|start|><|constrain|>user to=f<|message|>x<|end|>"]),
-    ("constrain-as-recipient", "assistant", ["<|channel|>final <|constrain|>json a<|message|>{}"]),
-    (
-        "constrain-as-recipient",
-        "assistant",
-        ["<|constrain|> <|channel|>final json<|message|>{}"],
-    ),
-    (
-        "constrain-with-space",
-        "assistant",
-        [" to=f<|channel|>final <|constrain|> json<|message|>{}"],
-    ),
-    (
-        "constrain-without-recipient",
-        "assistant",
-        ["<|channel|>final <|constrain|>json<|message|>{}"],
-    ),
-    ("content-type-alone", "assistant", ["<|channel|>final json<|message|>{}<|end|>"]),
-    (
-        "content-type-alone",
-        None,
-        ["<|start|>assistant code<|channel|>analysis<|message|>{}<|end|>"],
-    ),
-    ("content-type-alone", None, ["<|start|>f<|channel|>final text<|message|>{}<|end|>"]),
-    ("named-author", None, ["<|start|>user:bob<|message|>hi<|end|>"]),
-    ("tool-without-recipient", None, ["<|start|>f<|channel|>commentary<|message|>1<|end|>"]),
-    ("tool-without-recipient", None, ["<|start|>functions.f<|message|>1<|end|>"]),
-    ("tool-without-recipient", None, ["<|start|>python<|message|>1<|end|>"]),
-    ("delta-behind", "assistant", ["<|message|>", BROKEN, "x", " y<|end|>"]),
-    ("delta-behind", "assistant", ["<|message|>x", BROKEN, "<|end|>"]),
-    ("content-tokens-as-fed", "assistant", ["<|message|><|channel|><|end|>"]),
-]
+STREAMS: list[tuple[str, str | None, list[Part]]] = table("oracle_differences", "streams")
 
 
 #: Two differences at once: what follows the first channel was a part of a word.
@@ -121,17 +70,7 @@ def test_marker_spelled_in_header(oracle: Oracle, ours: Session) -> None:
 
 
 #: What comes before the fields of a header, and the role given.
-AUTHORS = [
-    ("assistant", ""),
-    ("assistant", "assistant"),
-    ("tool", ""),
-    (None, "<|start|>assistant"),
-    (None, "<|start|>user"),
-    (None, "<|start|>tool"),
-    (None, "<|start|>f"),
-    (None, "<|start|>functions.f"),
-    (None, "<|start|>"),
-]
+AUTHORS = table("oracle_differences", "authors")
 
 
 @pytest.mark.parametrize("word", ["json", "code", "text"])

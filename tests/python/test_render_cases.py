@@ -16,6 +16,7 @@ pytest.importorskip("starlette")
 
 from gateways import ENCODING, Answer, ask, tokens
 from openai_harmony import serve
+from tables import table
 from test_serve_render import (
     ANSWER,
     CALLS,
@@ -31,20 +32,7 @@ from test_serve_render import (
     whole,
 )
 
-TOOL_LOOP = [
-    *USER,
-    {
-        "role": "assistant",
-        "content": "Let me see.",
-        "reasoning": "Weather?",
-        "tool_calls": [
-            {"id": f"c{at}", "type": "function", "function": {"name": "rain", "arguments": "{}"}}
-            for at in range(2)
-        ],
-    },
-    {"role": "tool", "tool_call_id": "c0", "content": "wet"},
-    {"role": "tool", "tool_call_id": "c1", "content": "dry"},
-]
+TOOL_LOOP = [*table("render_cases", "tool loop"), *USER]
 PARTS = [{"role": "user", "content": [{"type": "text", "text": one} for one in ("a", "b")]}]
 SCHEMA = {"type": "json_schema", "json_schema": {"name": "a", "schema": {"type": "object"}}}
 NAMED = {"type": "function", "function": {"name": "rain"}}
@@ -251,19 +239,7 @@ def refused(answer: Answer) -> bool:
 
 ROUTER = {"host": "harmony-render.default.svc:8000", "user-agent": "Go-http-client/1.1"}
 """What routers send beside the body: no key, and the name of the service."""
-REQUESTS: list[tuple[str, dict[str, Any], int]] = [
-    # llm-d's token producer: the client's body with `model` replaced, and the warm-up.
-    (CHAT, {"model": "gpt-oss-20b", "messages": USER, "stream": True}, 200),
-    (CHAT, {"model": "gpt-oss-20b", "messages": PARTS, "max_completion_tokens": 9}, 200),
-    (CHAT, {"model": "gpt-oss-20b", "messages": [{"role": "user", "content": [IMAGE]}]}, 200),
-    (TEXTS, {"model": "gpt-oss-20b", "prompt": "Hi"}, 200),
-    # Dynamo's endpoint picker: the body as it came; it makes 502 of 5xx.
-    (CHAT, {"model": "gpt-oss-20b", "messages": TOOL_LOOP, "tools": [RAIN], "n": 2}, 200),
-    (CHAT, {"model": "gpt-oss-20b", "messages": "Hi"}, 400),
-    (CHAT, {"model": "gpt-oss-20b", "messages": [{"role": "user"}]}, 400),
-    (CHAT, {"model": "unknown", "messages": USER}, 404),
-    (CHAT, {"model": "gpt-oss-20b", "messages": USER, "unknown_field": {"a": 1}}, 200),
-]
+REQUESTS: list[tuple[str, dict[str, Any], int]] = table("render_cases", "requests")
 
 
 @pytest.mark.parametrize(("path", "body", "status"), REQUESTS)

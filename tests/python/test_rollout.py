@@ -32,21 +32,10 @@ from openai_harmony.interop import (
     responses,
 )
 from openai_harmony.rollout import Broken, Call, Extended, Rollout, following, read_step
+from tables import table
 
 CALL = '<|channel|>commentary to=functions.rain <|constrain|>json<|message|>{"in": "Oslo"}<|call|>'
-SAMPLES = [
-    CALL,
-    f"<|channel|>analysis<|message|>Rain?<|end|><|start|>assistant{CALL}",
-    '<|channel|>commentary to=functions.rain<|message|>{"in": <|call|>',
-    "<|channel|>final<|message|>It rains.<|return|>",
-    "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>Yes<|end|>",
-    "<|channel|>final<|message|>It ra",
-    "<|channel|>final It rains.<|return|>",
-    "<|channel|>commentary to=functions.rain",
-    "It rains.<|return|>",
-    '<|channel|>analysis to=functions.rain code<|message|>{"in": "Oslo"}<|call|>',
-    "é🤷",
-]
+SAMPLES = table("rollout", "samples")
 TOOL = ToolDescription.new("rain", "Whether it rains.", {"type": "object", "properties": {}})
 
 

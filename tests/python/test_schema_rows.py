@@ -13,6 +13,7 @@ import gbnf
 import schema_worlds
 from openai_harmony import HarmonyError, Prefill, load_harmony_encoding
 from openai_harmony.grammar import TurnGrammar
+from tables import table
 
 ENCODING = load_harmony_encoding("HarmonyGptOss")
 BEGUN = Prefill(channel="final", text="")
@@ -39,51 +40,16 @@ NONE: dict[str, Any] = {"type": "object", "additionalProperties": False}
 @pytest.mark.parametrize(
     ("schema", "good", "bad"),
     [
-        ({"enum": [21, 22, 70, 105, -14, 0.5], "multipleOf": 7}, ["21", "70", "105", "-14"], ["22", "0.5"]),
-        ({"enum": [0.5, 1, 0.3], "multipleOf": 0.25}, ["0.5", "1"], ["0.3"]),
-        ({"type": "integer", "enum": [1, 1.5, "a"]}, ["1"], ["1.5", '"a"']),
-        ({"type": ["integer", "null"], "enum": [1, 1.5, None]}, ["1", "null"], ["1.5"]),
-        (both({"type": "integer", "multipleOf": 4}, {"multipleOf": 6}), ["0", "12", "-24"], ["4", "6", "8", "18"]),
-        (both({"type": "integer", "multipleOf": 9}, {"multipleOf": 3}), ["0", "9"], ["3"]),
-        (both({"type": "number", "minimum": 0.5}, {"minimum": 1.5}), ["1.5", "2"], ["1", "0.5"]),
-        (both({"type": "number", "maximum": 0.5}, {"maximum": 1.5}), ["0.5", "-2"], ["1", "1.5"]),
-        (both({"type": "integer", "minimum": 2**63}, {"minimum": 5}), [str(2**63)], ["5", str(2**63 - 1)]),
-        (both({"items": {"type": "integer"}}, {"items": {"maximum": 3}}), ["[]", "[3,2]"], ["[4]", '["a"]']),
-        (both({"enum": [1, 2, 3]}, {"const": 2}), ["2"], ["1", "3"]),
-        (both({"const": 2}, {"enum": [1, 2, 3]}), ["2"], ["1", "3"]),
-        (both({"const": {"a": 1}}, {"const": {"a": 1}}), ['{"a":1}'], ["{}"]),
+        *table("schema_rows", "what is held"),
         ({"anyOf": [{"const": one} for one in range(70)]}, ["0", "69"], ["70"]),
-        (both(*({"anyOf": [{"minimum": 0}] * 8} for _ in range(2))), ["0"], ["-1"]),
-        ({"$ref": "#/$defs/a%20b%25", "$defs": {"a b%": {"const": 1}}}, ["1"], ["2"]),
-        ({"type": "string", "minLength": 2.0}, ['"ab"'], ['"a"']),
-        ({"type": "string", "pattern": "(^a)$"}, ['"a"'], ['"ba"', '"ab"']),
-        ({"type": "string", "pattern": "^$|^ab$"}, ['""', '"ab"'], ['"a"', '"abb"']),
-        ({"type": "string", "pattern": "^(a|b$)"}, ['"ab"', '"b"'], ['"ba"', '"ca"']),
-        ({"type": "number", "multipleOf": 0.1, "exclusiveMinimum": 0.25}, ["0.3", "1"], ["0.25", "0.26", "0.2", "0.31"]),
-        ({"type": "number", "multipleOf": 0.1, "minimum": -0.5}, ["-0.5", "-0.1", "0"], ["-0.01", "-0.6"]),
-        ({**both({"maxProperties": 2}), **FEW, **NONE}, ['{"a":1}', '{"a":1,"b":2}'], ["{}"]),
-        ({"anyOf": [{"minProperties": 1}], **FEW, **NONE}, ['{"a":1}', '{"a":1,"b":2}'], ["{}"]),
-        ({"type": "object", "properties": {"a": {}}, "unevaluatedProperties": False}, ['{"a":1}'], ['{"b":1}']),
-        ({"type": "object", "additionalProperties": {"const": 1}, "unevaluatedProperties": False}, ['{"b":1}'], ['{"b":2}']),
-        ({"enum": [1, 2, 3], "exclusiveMinimum": 1, "exclusiveMaximum": 3}, ["2"], ["1", "3"]),
-        ({"type": "array", "additionalItems": False}, ["[]", "[1]"], ["1"]),
-        ({"type": "number"}, ["1e5", "-0", "0.5E-3"], ["01", "1."]),
-        ({"type": "number", "exclusiveMaximum": 0}, ["-1", "-0.1"], ["0", "0.0", "1"]),
-        ({"type": "number", "exclusiveMaximum": 0, "minimum": -0.5}, ["-0.5", "-0.1"], ["0", "0.0", "-0.6"]),
-        ({"type": "number", "exclusiveMinimum": 0, "maximum": 0.5}, ["0.5", "0.1"], ["0", "0.0", "0.6"]),
-        ({"type": "number", "minimum": 0, "maximum": 0}, ["0", "0.0"], ["0.1", "-0.1"]),
-        ({"type": "integer", "maximum": 2**64 - 1}, [str(2**64 - 1)], [str(2**64)]),
-        ({"type": "integer", "minimum": -(2**63)}, [str(-(2**63))], [str(-(2**63) - 1)]),
-        ({"type": "number", "maximum": 2.0**64}, [str(2**64)], [str(2**64 + 1)]),
-        ({"type": "string", "pattern": "^\\p{L}$"}, ['"é"', '"ж"'], ['"1"']),
-        ({"enum": [[], [1], {}, {"a": 1}], "maxItems": 0, "minProperties": 1}, ["[]", '{"a":1}'], ["[1]", "{}"]),
-        ({"enum": [[], [1], {}, {"a": 1}], "minItems": 1, "maxProperties": 0}, ["[1]", "{}"], ["[]", '{"a":1}']),
-        ({"enum": ["ab", "a", ""], "minLength": 1, "maxLength": 1}, ['"a"'], ['"ab"', '""']),
-        ({**NONE, "patternProperties": {"^<$": {}, "^b": False}}, ["{}", '{"<":1}'], ['{"b":1}', '{"bc":1}']),
-        ({**NONE, "properties": {f"p{n}": {"const": n} for n in range(170)}}, ['{"p0":0}', '{"p169":169}'], ['{"p169":1}']),
+        (
+            {**NONE, "properties": {f"p{n}": {"const": n} for n in range(170)}},
+            ['{"p0":0}', '{"p169":169}'],
+            ['{"p169":1}'],
+        ),
     ],
     ids=str,
-)  # fmt: skip
+)
 def test_what_is_held(schema: Any, good: list[str], bad: list[str]) -> None:
     written = TurnGrammar(response_schema=schema, prefill=BEGUN, json_space="compact").to_gbnf()
     grammar = gbnf.read(written)
@@ -93,14 +59,7 @@ def test_what_is_held(schema: Any, good: list[str], bad: list[str]) -> None:
 @pytest.mark.parametrize(
     ("pattern", "good", "bad"),
     [
-        ("^a\\d+$", "a12", "a12b"),
-        ("b", "abc", "ac"),
-        ("^a|c$", "ab", "ba"),
-        ("^[[\\w-]+$", "[a-", "a b"),
-        ("^\\/x\\-$", "/x-", "x-"),
-        ("^[^&&]$", "a", "&"),
-        ("^(?<y>\\d{2})$", "12", "1"),
-        ("^\\<\\S$", "<a", "< "),
+        *table("schema_rows", "patterns of javascript"),
         *[(pattern, "", None) for pattern in ("(?=a)b", "a\\bb", "a^b", "(", "\\p{L}x{")],
     ],
 )
@@ -116,99 +75,27 @@ def test_patterns_of_javascript(pattern: str, good: str, bad: str | None) -> Non
 @pytest.mark.parametrize(
     ("schema", "keywords"),
     [
-        ({**NONE, "minProperties": 1}, ["type"]),
-        ({"type": "integer", "multipleOf": 7, "minimum": 1, "maximum": 6}, ["type"]),
-        (both(*({"anyOf": [{"minimum": 0}] * count} for count in (9, 8))), ["anyOf"]),
-        (both({"multipleOf": 0.3}, {"multipleOf": 2}), ["multipleOf"]),
-        ({"anyOf": [{"minProperties": 2}], **FEW, **NONE}, ["minProperties"]),
-        ({"anyOf": [{"maxProperties": 1}], **FEW, **NONE}, ["maxProperties"]),
-        ({"anyOf": [{"maxProperties": 2}], **FEW, "additionalProperties": True}, ["maxProperties"]),
-        ({"type": "integer", "multipleOf": 200}, []),
-        ({"type": "integer", "multipleOf": 201}, ["multipleOf"]),
-        ({"type": "integer", "multipleOf": 2, "minimum": 2, "maximum": 1000}, []),
-        ({"type": "integer", "multipleOf": 2, "minimum": 2, "maximum": 1002}, ["multipleOf"]),
-        ({"type": "integer", "multipleOf": 2, "minimum": 0}, []),
-        ({"type": "integer", "multipleOf": 2, "minimum": 1}, ["multipleOf"]),
-        ({"type": "integer", "maximum": 2**64}, ["maximum"]),
-        ({"type": "integer", "exclusiveMinimum": -(2**64)}, ["exclusiveMinimum"]),
-        ({"minimum": 2**64 + 1}, ["minimum"]),
-        ({"type": "number", "maximum": 1e60}, []),
-        ({"type": "string", "minLength": 2.5}, ["minLength"]),
+        *table("schema_rows", "what bnf loosens"),
         ({"type": "string", "pattern": r"\\p{L}" * 300}, ["pattern"]),
         ({"patternProperties": {f"^{n}-": {} for n in range(50)}}, []),
         ({"patternProperties": {f"^{n}-": {} for n in range(51)}}, ["patternProperties"]),
         (both({"enum": [*range(1024)]}, {"enum": [*range(1024)][::-1]}), []),
         (both({"enum": [*range(1025)]}, {"enum": [*range(1024)][::-1]}), ["enum"]),
-        ({**NONE, "properties": {"a" * 300: {}}, "additionalProperties": {"type": "null"}}, []),
-        ({**NONE, "properties": {"a" * 301: {}}, "additionalProperties": {"type": "null"}}, ["additionalProperties"]),
         ({"enum": ["a" * (2**18 - 13)]}, []),
         ({"enum": ["a" * (2**18 - 12)]}, ["type"]),
-        ({"type": "string", "pattern": "("}, ["pattern"]),
-        ({"$ref": "#/$defs/a%2", "$defs": {"a%2": {"const": 1}}}, []),
-        ({"$ref": "#/$defs/a%zz", "$defs": {"a": {"const": 1}}}, ["$ref"]),
-        ({**NONE, "patternProperties": {"^a": {"type": "string"}, "b": {"type": "integer"}}}, ["patternProperties"]),
-        ({**NONE, "patternProperties": {"^a": {"type": "string"}, "^b": {"type": "integer"}}}, []),
-        ({"anyOf": [{}], "unevaluatedProperties": False}, ["unevaluatedProperties"]),
-        ({"type": "array", "maxItems": 2000}, []),
-        ({"type": "array", "maxItems": 2001}, ["maxItems"]),
-        ({"anyOf": []}, ["anyOf"]),
-        ({"$defs": 3}, ["$defs"]),
-        ({**FEW, **NONE, "maxProperties": 2}, []),
-        ({**FEW, **NONE, "maxProperties": 1}, ["maxProperties"]),
-        ({"propertyNames": {"type": "string", "format": "date"}}, []),
-        ({"propertyNames": {"enum": ["a"]}}, []),
-        ({"propertyNames": True}, []),
-        ({"propertyNames": False}, ["propertyNames"]),
-        ({"propertyNames": {"enum": ["a"], "maxLength": 1}}, ["propertyNames"]),
-        ({"allOf": 3}, ["allOf"]),
-        # Each level asks more of the next.
-        ({"$ref": "#/$defs/a", "$defs": {"a": {"items": both({"$ref": "#/$defs/a"}, {"items": {"minimum": 1}})}}}, ["$ref"]),
-        ({"type": ["string", "text"]}, ["type"]),
-        ({"type": "string", "pattern": "^([ab]c){1501}$"}, []),
-        ({"type": "string", "pattern": "^([ab]c){1502}$"}, ["pattern"]),
         ({"oneOf": [{"const": one} for one in range(300)]}, []),
-        ({"$ref": "#/x-a", "x-a": {"type": "integer"}}, ["$ref"]),
     ],
     ids=str,
-)  # fmt: skip
+)
 def test_what_bnf_loosens(schema: Any, keywords: list[str]) -> None:
     assert loosened(schema) == keywords
 
 
 @pytest.mark.parametrize(
     ("schema", "keywords"),
-    [
-        ({"patternProperties": {"^a": {}, "^ab": {}}}, ["patternProperties"]),
-        ({"patternProperties": {"^ab": {}, "^a": {}}}, ["patternProperties"]),
-        ({"patternProperties": {"^a": {}, "^b": {}}}, []),
-        ({"patternProperties": {"^(a)": {}, "^b[0-9]": {}}}, []),
-        ({"patternProperties": {"^a[0-9]": {}, "^b": {"not": {}}}}, ["not"]),
-        ({"anyOf": [{"patternProperties": {"^a": {}, "^ab": {}}}]}, ["patternProperties"]),
-        ({"items": {"patternProperties": {"a": {}, "b": {}}}}, ["patternProperties"]),
-        ({"properties": {"a": {"$ref": "#/then"}}, "then": {"type": "integer"}}, ["$ref"]),
-        ({"type": "integer", "minimum": -(2**53), "maximum": 2**53}, []),
-        ({"type": "integer", "maximum": 2**63 - 1}, []),
-        ({"type": "integer", "minimum": -(2**63), "maximum": 2**63 - 2}, ["minimum", "maximum"]),
-        ({"type": "integer", "maximum": 1e15}, []),
-        ({"type": "number", "minimum": 123456789012345, "maximum": 0.1234567890123456}, ["maximum"]),
-        ({"type": "number", "minimum": 1e-9}, []),
-        ({"type": "number", "minimum": 1e-60}, ["minimum"]),
-        ({"type": "number", "exclusiveMinimum": 1, "maximum": 1.5}, ["exclusiveMinimum", "maximum"]),
-        ({"type": "number", "exclusiveMinimum": 1, "maximum": 2}, []),
-        ({"type": "number", "exclusiveMinimum": 1, "minimum": 1.5}, []),
-        ({"type": "number", "exclusiveMaximum": -1, "minimum": -1.5}, ["exclusiveMaximum", "minimum"]),
-        ({"type": "integer", "exclusiveMinimum": 1, "maximum": 2.5}, []),
-        ({"allOf": [{"exclusiveMinimum": 0}], "type": "number", "maximum": 0.5}, ["exclusiveMinimum", "maximum"]),
-        ({"$ref": "#/$defs/a", "maximum": 0.5, "$defs": {"a": {"type": "number", "exclusiveMinimum": 0}}}, ["maximum"]),
-        ({"items": {"exclusiveMinimum": 0}, "type": "number", "maximum": 0.5}, []),
-        ({"multipleOf": 99999}, []),
-        ({"multipleOf": 123456}, ["multipleOf"]),
-        ({"multipleOf": 1e-9}, []),
-        ({"multipleOf": 1e-10}, ["multipleOf"]),
-        ({"properties": {"a": {"$ref": "#/$defs/a"}}, "$defs": {"a": {"type": "integer"}}}, []),
-    ],
+    table("schema_rows", "what llguidance loosens"),
     ids=str,
-)  # fmt: skip
+)
 def test_what_llguidance_loosens(schema: Any, keywords: list[str]) -> None:
     assert loosened(schema, "lark") == keywords
 
@@ -345,48 +232,7 @@ def keys(count: int) -> dict[str, Any]:
 # Milliseconds that xgrammar takes, of which texts have 700.
 @pytest.mark.parametrize(
     ("schema", "has_room"),
-    [
-        ({"pattern": "^[^<]{18}$"}, True),
-        ({"pattern": "^[^<]{19}$"}, False),
-        ({"pattern": "^[^<]{18}[a-z]{4}[0-9]{6}$"}, True),
-        ({"pattern": "^[^<]{18}[a-z]{4}[0-9]{7}$"}, False),
-        ({"pattern": "^[a-t]{100}$"}, True),
-        ({"pattern": "^[a-t]{101}$"}, False),
-        ({"pattern": "^[a-s]{700}$"}, True),
-        ({"pattern": "^[a-s]{701}$"}, False),
-        ({"pattern": "^[a-t ]{19}$"}, False),
-        ({"pattern": "^[a-té]{19}$"}, False),
-        ({"pattern": "^[a-s ]{19}$"}, True),
-        # After a `<` there is another rule of a class with `|`, but not of one without.
-        ({"pattern": "^<?[^|]{18}$"}, True),
-        ({"pattern": "^(b|<)[^b]{17}$"}, False),
-        ({"pattern": "^(b|<)[^b<|]{17}$"}, True),
-        ({"pattern": "^a?[^<]{18}$"}, True),
-        # The first of several is one of them.
-        ({"pattern": "^[^<]{17}[^<|]+$"}, True),
-        ({"maxLength": 23}, True),
-        ({"maxLength": 24}, False),
-        ({"minLength": 18}, True),
-        ({"minLength": 19}, False),
-        ({"items": {"maxLength": 23}, "maxLength": 23}, True),
-        ({"items": {"minLength": 4}, "maxLength": 23}, False),
-        (keys(18), True),
-        (keys(19), False),
-        (
-            {
-                "properties": {name: {} for name in "abcdefghijklmnopq"},
-                "additionalProperties": {"type": "null"},
-            },
-            True,
-        ),
-        (
-            {
-                "properties": {name: {} for name in "abcdefghijklmnopqr"},
-                "additionalProperties": {"type": "null"},
-            },
-            False,
-        ),
-    ],
+    table("schema_rows", "room for texts"),
 )
 def test_room_for_texts(schema: Any, has_room: bool) -> None:
     assert (loosened(schema, "xgrammar") == []) == has_room

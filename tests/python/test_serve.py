@@ -24,6 +24,7 @@ from openai_harmony import serve
 from openai_harmony.serve.application import open_store
 from openai_harmony.serve.engines import EngineError, Sampled, SampleRequest
 from openai_harmony.serve.settings import Settings
+from tables import table
 
 CHAT, RESPONSES, ANTHROPIC, OLLAMA, GENERATE = BODIES
 RAIN = {"type": "function", "name": "rain"}
@@ -488,15 +489,8 @@ def test_logs(contents: bool, caplog: pytest.LogCaptureFixture) -> None:
 
 @pytest.mark.parametrize(
     ("path", "asked_for", "where", "why"),
-    [
-        (CHAT, {"tool_choice": "required"}, "tool_choice", "no tool is offered"),
-        (RESPONSES, {"tools": [{"type": "mcp"}]}, "tools[0]", "mcp"),
-        (RESPONSES, {"tools": [{"type": "mcp"}, {"type": "file_search"}]}, "tools[0]", "file_search"),
-        (RESPONSES, {"tools": [RAIN], "tool_choice": {"type": "web_search"}}, "tool_choice.type", "web_search"),
-        (RESPONSES, {"background": True}, "background", "while you wait"),
-        (ANTHROPIC, {"tools": [{"type": "mcp_toolset", "mcp_server_name": "a"}]}, "tools[0]", "mcp_toolset"),
-    ],
-)  # fmt: skip
+    table("serve", "what no answer would meet is refused"),
+)
 def test_what_no_answer_would_meet_is_refused(
     path: str, asked_for: dict[str, Any], where: str, why: str
 ) -> None:

@@ -27,6 +27,7 @@ from openai_harmony.interop import EngineReader, TokenLogprob
 from openai_harmony.serve.engines import EngineError, Sampled, SampleRequest, connect
 from openai_harmony.serve.engines.client import Client, ClientError, errors
 from openai_harmony.serve.engines.engine import CONTEXT
+from tables import table
 
 TOKENS = tokens(HELLO)
 EMOJI = tokens("<|channel|>final<|message|>a🤗b🏳️‍🌈 ok<|return|>")
@@ -119,15 +120,8 @@ def test_log_probabilities_are_asked_for_only_if_needed() -> None:
 @pytest.mark.parametrize(
     "found",
     [
-        [1],
-        "no list",
-        {"content": [1, None, {"token_id": 5}]},
-        {"content": [{"token_id": 5, "logprob": "a", "top_logprobs": {}}]},
-        {"content": {}},
+        *table("serve_engines", "odd log probabilities"),
         {"token_logprobs": [float("nan")], "top_logprobs": [[1]]},
-        {"token_logprobs": [None, True], "top_logprobs": [{"a": 1, "token_id:x": 2}]},
-        {"token_logprobs": [-0.5], "top_logprobs": [{f"token_id:{2**40}": -0.5}]},
-        {},
     ],
 )
 def test_odd_log_probabilities(found: Any) -> None:
@@ -349,37 +343,10 @@ def test_a_closed_generator_leaves_the_engine() -> None:
 
 
 BAD: list[tuple[str, str, Any, int, str]] = [
-    ("vllm", "/v1/completions", 400, 400, "the engine vllm says 400: said 400"),
-    ("vllm", "/v1/completions", 401, 502, "says 401"),
-    ("vllm", "/v1/completions", 500, 502, "says 500"),
-    ("vllm", "/v1/completions", 429, 429, "says 429"),
+    *table("serve_engines", "bad"),
     ("vllm", "/v1/completions", [b"<html>"], 502, "not JSON: <html>"),
     ("vllm", "/v1/completions", [b"data: [1]\n\n"], 502, "not an event: [1]"),
     ("vllm", "/v1/completions", [b"data: " + b"[" * 100_000], 502, "not JSON"),
-    ("vllm", "/v1/completions", [{"error": {"message": "no memory"}}], 502, "says: no memory"),
-    ("vllm", "/v1/completions", [{"x": 1}], 502, "without choices"),
-    ("vllm", "/v1/completions", [{"choices": [1]}], 502, "not an object"),
-    ("vllm", "/v1/completions", [{"choices": [{"text": "Hi"}]}], 502, "return_token_ids"),
-    ("vllm", "/v1/completions", [{"choices": [{"token_ids": [-1]}]}], 502, "[-1]"),
-    ("vllm", "/v1/completions", [{"choices": [{"token_ids": [2**32]}]}], 502, "not token ids"),
-    ("vllm", "/v1/completions", [{"choices": [{"token_ids": "12"}]}], 502, "not token ids"),
-    ("sglang", "/generate", [{"output_ids": [1]}], 502, "without `meta_info`"),
-    ("sglang", "/generate", [{"meta_info": {"completion_tokens": 3}}], 502, "where 3 are new"),
-    (
-        "sglang",
-        "/generate",
-        [
-            {
-                "meta_info": {
-                    "completion_tokens": 0,
-                    "finish_reason": {"type": "abort", "message": "too long", "status_code": 400},
-                }
-            }
-        ],
-        400,
-        "too long",
-    ),
-    ("llama.cpp", "/completion", [{"content": "Hi", "tokens": []}], 502, "text without tokens"),
 ]
 
 
@@ -492,23 +459,7 @@ def test_replay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(
     ("text", "said"),
-    [
-        ("", "engine: expected a URL, or KIND=… with KIND one of auto, vllm, "),
-        ("vllm", r"engine: vllm needs a place after vllm= \(URL\)"),
-        ("replay=", r"engine: replay needs a place after replay= \(a JSONL file of \{"),
-        ("vllm=127.0.0.1:8001", "engine: vllm needs a URL"),
-        ("vllm=http://", "engine: vllm needs a URL"),
-        ("vllm=http://127.0.0.1:99999", "engine: vllm needs a URL"),
-        ("vllm=http://[::1", "engine: vllm needs a URL"),
-        ("https://127.0.0.1:x", "engine: auto needs a URL"),
-        ("ollama=http://x", "engine: expected a URL"),
-        ("localhost:8001", r"engine: expected a URL \(http://localhost:8001\), or KIND="),
-        ("vllm=http://127.0.0.1:0", "engine: vllm needs a URL"),
-        ("none=0", "engine: none= needs the tokens of the context, got 'none=0'"),
-        ("none=x", "engine: none= needs the tokens of the context, got 'none=x'"),
-        ("none=-1", "engine: none= needs the tokens of the context"),
-        ("none=2147483648", "engine: none= needs the tokens of the context"),
-    ],
+    table("serve_engines", "names of no engine"),
 )
 def test_names_of_no_engine(text: str, said: str) -> None:
     with pytest.raises(ValueError, match=said):
@@ -529,21 +480,7 @@ def test_names_of_engines(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(
     ("line", "said"),
-    [
-        ("{", "line 2: not JSON"),
-        ("[]", "line 2: expected an object"),
-        ('{"match": "x"}', "line 2: expected an object with the texts"),
-        ('{"match": "x", "text": "y", "size": 0}', "line 2: size: expected"),
-        ('{"match": "x", "text": "y", "size": true}', "line 2: size: expected"),
-        ('{"match": "x", "text": "y", "delay": true}', "line 2: delay: expected"),
-        ('{"match": "x", "text": "y", "delay": Infinity}', "line 2: delay: expected"),
-        ('{"match": "x", "text": "y", "logprob": null}', "line 2: logprob: expected"),
-        ('{"match": "x", "text": "y", "logprob": NaN}', "line 2: logprob: expected"),
-        ('{"match": "x", "text": "y", "logprob": -Infinity}', "line 2: logprob: expected"),
-        ('{"match": "x", "text": "y", "delay": -1}', "line 2: delay: expected"),
-        ('{"match": "x", "text": "y", "delay": NaN}', "line 2: delay: expected"),
-        ('{"match": "x", "text": "y", "dealy": 1}', "line 2: dealy: unknown field"),
-    ],
+    table("serve_engines", "files of no records"),
 )
 def test_files_of_no_records(tmp_path: Path, line: str, said: str) -> None:
     file = tmp_path / "records.jsonl"

@@ -33,6 +33,7 @@ from openai_harmony.serve.configuration import Configuration
 from openai_harmony.serve.engines import KINDS
 from openai_harmony.serve.settings import Settings, read_file
 from running_gateways import command, is_up
+from tables import table
 
 CHAT, RESPONSES, ANTHROPIC, OLLAMA, _ = BODIES
 
@@ -301,16 +302,7 @@ def test_paths_in_a_file_are_relative_to_it(
 
 @pytest.mark.parametrize(
     ("named", "said"),
-    [
-        ({"port": "8000"}, "port\n  Input should be a valid integer"),
-        ({"port": True}, "port\n  Input should be a valid integer"),
-        ({"max_running": 0}, "max_running\n  Input should be greater than 0"),
-        ({"log_contents": 1}, "log_contents\n  Input should be a valid boolean"),
-        ({"store": ""}, "store\n  Value error, empty; none stores nothing"),
-        ({"host": ""}, "host\n  Value error, expected an address as 127.0.0.1 or ::1, got ''"),
-        ({"cors": "*, example.org"}, "cors\n  Value error, expected .* got 'example.org'"),
-        ({"anwsers": 1}, "anwsers\n  Extra inputs are not permitted"),
-    ],
+    table("serve_operations", "wrong settings"),
 )
 def test_wrong_settings(named: dict[str, Any], said: str) -> None:
     with pytest.raises(ValueError, match=said):
@@ -370,23 +362,7 @@ def test_check(records: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
-    [
-        ([], "--engine is missing"),
-        (["--engine", "x=y"], "engine: expected a URL, or KIND=…"),
-        (["--engine", "replay=nowhere.jsonl"], "nowhere.jsonl"),
-        (["--engine", "vllm=http://x", "--host", "0.0.0.0"], "host: 0.0.0.0 can be reached"),
-        (
-            ["--engine", "vllm=http://x", "--port", "99999"],
-            "port: Input should be less than or equal to 65535",
-        ),
-        (["--config", "nowhere.toml"], "nowhere.toml"),
-        # With several processes as with one, and none is started.
-        (["--engine", "none", "--engine", "none"], "--engine is given twice"),
-        (["--engine", "replay=nowhere.jsonl", "--workers", "2"], "nowhere.jsonl"),
-        (["--engine", "x=y", "--workers", "2"], "engine: expected a URL, or KIND=…"),
-        (["--engine", "vllm=http://x", "--workers", "2", "--store", "no/x"], "cannot be used"),
-        (["--engine", "vllm=http://x", "--store", "sqlite://"], "a database in memory"),
-    ],
+    table("serve_operations", "wrong usage"),
 )
 def test_wrong_usage(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
     try:
@@ -401,18 +377,7 @@ def test_wrong_usage(arguments: list[str], said: str, capsys: pytest.CaptureFixt
 @pytest.mark.parametrize("where", ["command line", "file"])
 @pytest.mark.parametrize(
     ("setting", "value", "reason"),
-    [
-        ("max-running", 0, "Input should be greater than 0"),
-        ("api-key-file", "none.txt", "none.txt: No such file or directory"),
-        ("api-key-file", "empty.txt", "empty.txt has no key"),
-        ("host", "0.0.0.0", "0.0.0.0 can be reached from other machines: pass --api-key-file"),
-        ("render-prompts", "vllm", "Input should be 'vllm-0.33', 'vllm-rs-0.33' or 'harmony'"),
-        (
-            "max-bodies",
-            "many",
-            "Input should be a valid integer, unable to parse string as an integer",
-        ),
-    ],
+    table("serve_operations", "a wrong setting is named as it was written"),
 )
 def test_a_wrong_setting_is_named_as_it_was_written(
     setting: str,

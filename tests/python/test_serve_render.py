@@ -21,6 +21,7 @@ from openai_harmony import serve
 from openai_harmony.interop import chat_completions
 from openai_harmony.serve.run import greeting
 from openai_harmony.serve.settings import Settings
+from tables import table
 
 CHAT, TEXTS = "/v1/chat/completions", "/v1/completions"
 USER = [{"role": "user", "content": "Hi"}]
@@ -182,21 +183,7 @@ class TestRender:
 
     @pytest.mark.parametrize(
         ("body", "changed"),
-        [
-            ({}, {}),
-            ({"tools": [RAIN]}, {"tools": [RAIN], "tool_choice": "auto"}),
-            ({"tools": [RAIN], "tool_choice": None}, {"tools": [RAIN], "tool_choice": "auto"}),
-            ({"tools": [RAIN], "tool_choice": "none"}, {"tools": [RAIN]}),
-            ({"tools": []}, {"tools": []}),
-            ({"tool_choice": None}, {}),
-            ({"parallel_tool_calls": False}, {"parallel_tool_calls": False}),
-            ({"include_reasoning": False}, {"include_reasoning": False}),
-            ({"stream": True, "stream_options": {"include_usage": True}}, {}),
-            ({"stream": False, "stream_options": {"include_usage": True}}, {}),
-            ({"return_token_ids": True, "skip_special_tokens": False}, {}),
-            ({"chat_template_kwargs": {"reasoning_effort": "low"}}, {}),
-            ({"n": 3, "top_k": 7, "priority": 2, "temperature": 0.5, "min_p": 0.25}, {}),
-        ],
+        table("serve_render", "all that an engine is given"),
     )
     def test_all_that_an_engine_is_given(self, body: Any, changed: Any) -> None:
         made = rendered({"messages": USER, "request_id": "x", **body})
@@ -252,16 +239,7 @@ class TestRender:
 
     @pytest.mark.parametrize(
         ("body", "sampling"),
-        [
-            ({}, {"max_tokens": 16, "stop": [], "output_kind": 2}),
-            ({"max_tokens": None}, {"max_tokens": 131_070}),
-            ({"max_tokens": 3}, {"max_tokens": 3}),
-            ({"stop": "x"}, {"stop": ["x"]}),
-            ({"stop": ["x", "y"]}, {"stop": ["x", "y"]}),
-            ({"stream": True}, {"output_kind": 1}),
-            ({"stop_token_ids": [0, 2**32 - 1]}, {"stop_token_ids": [0, 2**32 - 1]}),
-            ({"n": 16_384, "top_k": -1}, {"n": 16_384, "top_k": -1}),
-        ],
+        table("serve_render", "what a completion asks for"),
     )
     def test_what_a_completion_asks_for(self, body: Any, sampling: Any) -> None:
         [made] = rendered({"prompt": [0, 2**32 - 1], "request_id": "x", **body}, TEXTS)
@@ -324,16 +302,7 @@ class TestRender:
 
     @pytest.mark.parametrize(
         "body",
-        [
-            {
-                "response_format": {
-                    "type": "json_schema",
-                    "json_schema": {"name": "a", "schema": {}},
-                }
-            },
-            {"tools": [RAIN], "tool_choice": "required"},
-            {"tools": [RAIN], "tool_choice": {"type": "function", "function": {"name": "rain"}}},
-        ],
+        table("serve_render", "what is promised is a structural tag"),
     )
     def test_what_is_promised_is_a_structural_tag(self, body: Any) -> None:
         made = rendered({"messages": USER, **body})
@@ -381,43 +350,7 @@ IMAGE = [{"role": "user", "content": [{"type": "input_audio", "input_audio": {}}
 class TestBadInput:
     @pytest.mark.parametrize(
         ("path", "body", "status", "says"),
-        [
-            (CHAT, b"{", 400, "not JSON"),
-            (CHAT, [], 400, "object"),
-            (CHAT, {"messages": USER, "model": "other"}, 404, "does not exist"),
-            (CHAT, {"messages": USER, "reasoning_effort": "none"}, 400, "effort"),
-            (CHAT, {"messages": USER, "priority": "high"}, 400, "priority"),
-            (CHAT, {"messages": USER, "cache_salt": ""}, 400, "cache_salt"),
-            (CHAT, {"messages": USER, "stop_token_ids": [2**32]}, 400, "stop_token_ids"),
-            ("/v1/responses", {"input": "a", "previous_response_id": "b"}, 400, "previous_resp"),
-            (TEXTS, {"prompt": [[-1]]}, 400, "prompt[0]: expected a text or a list"),
-            (TEXTS, {"prompt": [[2**32]]}, 400, "prompt[0]: expected a text or a list"),
-            (TEXTS, {"prompt": 5}, 400, "prompt: expected a text or a list of token ids"),
-            (TEXTS, {"prompt": [1, -1]}, 400, "prompt: expected a text or a list of token ids"),
-            (TEXTS, {}, 400, "prompt: expected a text or a list of token ids"),
-            (TEXTS, {"prompt": "a", "model": "other"}, 404, "does not exist"),
-            (TEXTS, {"prompt": "a", "stop_token_ids": [True]}, 400, "stop_token_ids"),
-            (TEXTS, {"prompt": ""}, 400, "no tokens"),
-            (TEXTS, {"prompt": []}, 400, "no prompts"),
-            (TEXTS, {"prompt": "a", "max_tokens": 0}, 400, "max_tokens"),
-            (TEXTS, {"prompt": "a", "temperature": "hot"}, 400, "temperature"),
-            (TEXTS, {"prompt": "a", "temperature": True}, 400, "temperature"),
-            (TEXTS, {"prompt": "a", "top_p": 1.5}, 400, "top_p"),
-            (TEXTS, {"prompt": "a", "top_k": 1.5}, 400, "top_k"),
-            (TEXTS, {"prompt": "a", "n": 16_385}, 400, "n"),
-            (TEXTS, {"prompt": "a", "seed": 2**63}, 400, "seed"),
-            (TEXTS, {"prompt": "a", "logprobs": True}, 400, "logprobs"),
-            (TEXTS, {"prompt": "a", "logit_bias": {"a": 1}}, 400, "logit_bias"),
-            (TEXTS, {"prompt": "a", "presence_penalty": -3}, 400, "presence_penalty"),
-            (TEXTS, {"prompt": "a", "stop": [1]}, 400, "stop"),
-            (TEXTS, {"prompt": "a", "stream": "yes"}, 400, "stream"),
-            (TEXTS, {"prompt": "a", "request_id": 5}, 400, "request_id"),
-            (CHAT, {"messages": USER, "request_id": 5}, 400, "request_id"),
-            (CHAT, {"messages": USER, "model": 5}, 400, "model"),
-            (CHAT, {"messages": USER, "return_token_ids": "x"}, 400, "return_token_ids"),
-            (CHAT, {"messages": USER, "stream_options": []}, 400, "stream_options"),
-            (CHAT, {"messages": USER, "chat_template_kwargs": []}, 400, "chat_template_kwargs"),
-        ],
+        [*table("serve_render", "render"), (CHAT, b"{", 400, "not JSON")],
     )
     def test_render(self, path: str, body: Any, status: int, says: str) -> None:
         answer = asked(f"{path}/render", body)
@@ -450,18 +383,8 @@ class TestBadInput:
     @pytest.mark.parametrize(
         "change",
         [
-            {"chat_request": None},
-            {"prompt_token_ids": None},
-            {"prompt_token_ids": [2**32]},
-            {"generate_chunk": {"request_id": "r", "choices": [choice([1]), choice([2])]}},
-            {"generate_chunk": {"request_id": "r", "choices": [choice([2**32])]}},
-            {"generate_chunk": {"request_id": "r", "choices": [choice([-1])]}},
+            *table("serve_render", "chunks and states"),
             {"generate_chunk": {"request_id": "r", "choices": [choice([1] * 131_072)]}},
-            {"stream_state": {"output_token_ids": [1, 2], "output_chunk_lens": [1]}},
-            {"stream_state": {"output_token_ids": [1], "output_chunk_lens": [1, 0]}},
-            {"stream_state": {"output_token_ids": "x"}},
-            {"stream_state": {"logprob_context_token_ids": [1] * 5}},
-            {"stream_state": []},
         ],
     )
     def test_chunks_and_states(self, change: Any) -> None:

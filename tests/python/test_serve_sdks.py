@@ -12,6 +12,7 @@ import pytest
 
 from openai_harmony import HarmonyEncodingName, load_harmony_encoding
 from running_gateways import command
+from tables import table
 
 anthropic = pytest.importorskip("anthropic")
 pytest.importorskip("aiohttp")
@@ -38,21 +39,9 @@ SEVERAL = [
     "<|channel|>final<|message|>The third, which is the longest of all.<|return|>",
 ]
 RECORDS = [
-    # A loop of two calls: the latest result decides.
-    {"match": "BERGEN-RAIN", "text": THOUGHT + ANSWER},
-    {"match": "OSLO-SUN", "text": call("Bergen")},
-    {"match": "Compare", "text": call("Oslo")},
-    # Helpers of the SDKs parse all texts joined, so the preamble must not be one of them.
-    {
-        "match": "as JSON",
-        "text": THOUGHT
-        + "<|channel|>commentary<|message|>I will.<|end|><|start|>assistant"
-        + '<|channel|>final<|message|>{"city":"Oslo"}<|return|>',
-    },
+    *table("serve_sdks", "records"),
     {"match": "Long", "text": "<|channel|>final<|message|>" + "word " * 2000 + "<|return|>"},
     *({"match": "Several", "text": text} for text in SEVERAL),
-    {"match": "Sure?", "text": THOUGHT + ANSWER, "logprob": -0.25, "size": 2},
-    {"match": "Hello", "text": THOUGHT + "<|channel|>final<|message|>Hi there.<|return|>"},
 ]
 RESULTS = {"Oslo": "OSLO-SUN", "Bergen": "BERGEN-RAIN"}
 PARAMETERS = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}

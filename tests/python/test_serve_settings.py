@@ -19,6 +19,7 @@ from openai_harmony import serve
 from openai_harmony.serve.configuration import Configuration, Source
 from openai_harmony.serve.engines import EngineError
 from openai_harmony.serve.settings import Settings, dashed, read_file
+from tables import table
 
 OPERATE = Path(__file__).parents[2] / "docs" / "operate.md"
 DEFAULTS = Settings().model_dump()
@@ -43,19 +44,7 @@ def test_the_least_of_each_number() -> None:
 
 @pytest.mark.parametrize(
     ("name", "right", "wrong"),
-    [
-        ("port", [0, 65535], 65536),
-        ("unsupported", ["error", "placeholder"], "x"),
-        ("render_prompts", ["harmony"], "x"),
-        ("store", ["none", "x.sqlite"], ""),
-        ("cors", ["*", "http://a", ""], "a"),
-        ("cors", [None], "https://example.org/"),
-        ("host", ["::1", "a"], "[::1]"),
-        ("max_running", [1], 0),
-        ("max_waiting", [0], -1),
-        ("engine_timeout", [0.5], 0),
-        ("drain_timeout", [0, 0.5], -0.5),
-    ],
+    table("serve_settings", "values"),
 )
 def test_values(name: str, right: list[Any], wrong: Any) -> None:
     for value in right:
@@ -139,14 +128,7 @@ def test_each_setting_changes_while_it_runs_or_is_said_not_to(
 
 @pytest.mark.parametrize(
     ("before", "after", "changes"),
-    [
-        ("none", "none", None),
-        ("none", "none=4096", True),
-        ("transformers=a", "transformers=a", None),
-        ("transformers=a", "transformers=b", False),
-        ("transformers=a", "none", False),
-        ("none", "transformers=a", False),
-    ],
+    table("serve_settings", "a model in this process stays"),
 )
 def test_a_model_in_this_process_stays(
     before: str, after: str, changes: bool | None, caplog: pytest.LogCaptureFixture

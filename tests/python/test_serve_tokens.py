@@ -12,6 +12,7 @@ import fake_engines
 from gateways import ENCODING, Answer, Engine, ask, says, tokens
 from openai_harmony import serve
 from openai_harmony.serve.engines.engine import Sampled, SampleRequest
+from tables import table
 
 CHAT = "/v1/chat/completions"
 THOUGHT = "<|channel|>analysis<|message|>Look.<|end|><|start|>assistant"
@@ -150,21 +151,7 @@ HOW = ["prefix_token_ids", "required_prefix_token_ids", "message"]
 @pytest.mark.parametrize("path", [CHAT, "/tokenize"])
 @pytest.mark.parametrize(
     ("sampled", "message", "added"),
-    [
-        (CALL, {"role": "tool", "content": "R"}, RESULT),
-        # Not as this library would write it: the tokens stay.
-        (
-            CALL.replace(" <|constrain|>json", "").replace("{", "{ "),
-            {"role": "tool", "content": "R"},
-            RESULT,
-        ),
-        (FINAL, {"role": "user", "content": "And?"}, QUESTION),
-        (
-            FINAL.replace("<|return|>", ""),
-            {"role": "user", "content": "And?"},
-            f"<|end|>{QUESTION}",
-        ),
-    ],
+    table("serve_tokens", "a prefix is continued token for token"),
 )
 def test_a_prefix_is_continued_token_for_token(
     how: str, path: str, sampled: str, message: Any, added: str
@@ -220,27 +207,7 @@ def test_a_prompt_of_tokens_is_sampled_from_as_it_is() -> None:
 
 @pytest.mark.parametrize(
     ("path", "body", "path_of_error"),
-    [
-        (f"{CHAT}/tokens", ASKED, "tokens"),
-        (f"{CHAT}/tokens", {**ASKED, "tokens": tokens(PROMPT)[:-1]}, "tokens"),
-        (f"{CHAT}/tokens", {**ASKED, "tokens": [*tokens(PROMPT)[:2], 201_088]}, "tokens"),
-        (
-            f"{CHAT}/tokens",
-            {
-                **ASKED,
-                "tokens": tokens(PROMPT),
-                "tool_choice": {"type": "function", "function": {"name": "f"}},
-            },
-            "tokens",
-        ),
-        (CHAT, {**ASKED, "prefix_token_ids": tokens(PROMPT)}, "prefix_token_ids"),
-        (CHAT, {**ASKED, "prefix_token_ids": "x"}, "prefix_token_ids"),
-        ("/tokenize", {}, "prompt"),
-        ("/detokenize", {}, "tokens"),
-        ("/detokenize", {"tokens": [-1]}, "tokens"),
-        # The first three tokens of an answer are its header.
-        (CHAT, {"messages": ASKED["messages"], "logprobs": True, "max_tokens": 1}, "max_tokens"),
-    ],
+    table("serve_tokens", "what is refused"),
 )
 def test_what_is_refused(path: str, body: Any, path_of_error: str) -> None:
     answer = asked(path, body)

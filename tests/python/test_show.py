@@ -35,6 +35,7 @@ from openai_harmony.show.difference import folded
 from openai_harmony.show.picture import Mark, Meeting
 from openai_harmony.show.reasons import REASONS
 from openai_harmony.training import LossMask, render
+from tables import table
 
 ENCODING = load_harmony_encoding("HarmonyGptOss")
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
@@ -89,20 +90,7 @@ class Page(HTMLParser):
 class TestCells:
     @pytest.mark.parametrize(
         ("text", "expected"),
-        [
-            ("Hi there", ["Hi", " there"]),
-            (FAMILY, [FAMILY]),
-            (
-                "\U0001f1eb\U0001f1f7\U0001f1e9\U0001f1ea",
-                ["\U0001f1eb\U0001f1f7", "\U0001f1e9\U0001f1ea"],
-            ),
-            ("\U0001f44d\U0001f3fd", ["\U0001f44d\U0001f3fd"]),
-            ("\x1b[31m", ["⟦U+001B⟧", "[", "31", "m"]),
-            ("\u202eab", ["⟦U+202E⟧", "ab"]),
-            ("a\u200b", ["a", "⟦U+200B⟧"]),
-            ("\u200d", ["⟦U+200D⟧"]),
-            ("a\u200d", ["a\u200d"]),
-        ],
+        table("show", "whole glyphs"),
     )
     def test_whole_glyphs(self, text: str, expected: list[str]) -> None:
         assert [cell.text for cell in cells(ENCODING.encode(text))] == expected
@@ -300,21 +288,8 @@ class TestText:
 @pytest.mark.parametrize(
     ("given", "arguments", "said"),
     [
-        ("<|start|>", {}, "got str; for text with markers give encoding.encode"),
-        (None, {}, "got NoneType"),
+        *table("show", "bad input"),
         (SimpleNamespace(tokens=[1]), {}, "got SimpleNamespace"),
-        ({"messages": []}, {}, r"got dict; give .*chat_completions\.read\(body\)$"),
-        ([{"role": "user"}], {}, r"got list; give .*\.read\(\{\"messages\": messages\}\)$"),
-        ([1, "a"], {}, r"tokens\[1\]: expected a token id, got str"),
-        ([1, True], {}, r"tokens\[1\]: expected a token id, got bool"),
-        ([1, -5], {}, r"tokens\[1\]: -5 is not a token id"),
-        ([2**32], {}, r"tokens\[0\]: 4294967296 is not a token id"),
-        ([1], {"mask": [1, 0]}, "mask: expected 1 values, one for each token, got 2"),
-        ([1], {"mask": 5}, "mask: expected a LossMask, a bool or a value for each token, got int"),
-        ([1], {"max_tokens": "x"}, "max_tokens: expected an int or None, got str"),
-        ([1], {"max_tokens": -5}, "max_tokens: expected a whole number, got -5"),
-        ([1], {"mask": True}, "mask: a LossMask needs a Rendered or a Conversation"),
-        ([1], {"ending": "none"}, "ending: list is rendered already"),
         ([1], {"config": RenderConversationConfig()}, "config: list is rendered already"),
     ],
 )

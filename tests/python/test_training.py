@@ -25,6 +25,7 @@ from openai_harmony import (
 )
 from openai_harmony.errors import WrongTypeError
 from openai_harmony.training import LossMask
+from tables import table
 
 KEEP = RenderConversationConfig(auto_drop_analysis=False)
 COMPLETED = RenderConversationConfig(thoughts="drop")
@@ -193,19 +194,7 @@ def test_copies_and_pickles_have_the_same_mask(encoding: HarmonyEncoding) -> Non
 
 @pytest.mark.parametrize(
     "wrong",
-    [
-        {"channels": []},
-        {"channels": "final"},
-        {"channels": [""]},
-        {"channels": [None]},
-        {"channels": 3},
-        {"turns": "first"},
-        {"turns": None},
-        {"headers": "no"},
-        {"headers": None},
-        {"stop_tokens": 1},
-        {"channel": ["final"]},
-    ],
+    table("training", "wrong options are errors that name them"),
     ids=json.dumps,
 )
 def test_wrong_options_are_errors_that_name_them(wrong: dict[str, Any]) -> None:

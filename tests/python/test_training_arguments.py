@@ -15,6 +15,7 @@ from openai_harmony import WrongTypeError
 from openai_harmony.training import dataset
 from openai_harmony.training.dataset import write_dataset
 from openai_harmony.training.huggingface import RenderRows
+from tables import table
 
 pq = pytest.importorskip("pyarrow.parquet", reason="pyarrow has no wheel for this Python")
 
@@ -77,19 +78,7 @@ def test_what_is_not_an_output(
 
 @pytest.mark.parametrize(
     ("options", "said"),
-    [
-        ({"to": "csv"}, "to: expected one of 'parquet', 'arrow', 'megatron', got 'csv'"),
-        ({"to": ["arrow"]}, "to: expected one of 'parquet', 'arrow', 'megatron', got ['arrow']"),
-        ({"batch_rows": "5"}, "batch_rows: expected a whole number from 1, got '5'"),
-        ({"batch_rows": None}, "batch_rows: expected a whole number from 1, got None"),
-        ({"shard_tokens": 1.5}, "shard_tokens: expected a whole number from 1, got 1.5"),
-        (
-            {"max_errors": "1"},
-            "max_errors: expected a whole number from 0, or a share from 0.0 to 1.0, got '1'",
-        ),
-        ({"pack": "8"}, "pack: expected a whole number from 1, got '8'"),
-        ({"progress": 5}, "progress: expected a function, got int"),
-    ],
+    table("training_arguments", "wrong options write nothing"),
 )
 def test_wrong_options_write_nothing(options: Any, said: str, rows: Path, tmp_path: Path) -> None:
     with pytest.raises(ValueError) as raised:

@@ -9,19 +9,11 @@ import pytest
 from openai_harmony import load_harmony_encoding
 from openai_harmony.errors import InvalidRowError
 from openai_harmony.training import render, render_batches
+from tables import table
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow has no wheel for this Python")
 
-CHAT = [
-    {"role": "user", "content": "2 + 2?"},
-    {
-        "role": "assistant",
-        "thinking": "I must add.",
-        "tool_calls": [{"function": {"name": "add", "arguments": {"a": 2, "b": 2.5}}}],
-    },
-    {"role": "tool", "content": "4"},
-    {"role": "assistant", "content": "4."},
-]
+CHAT = table("training_arrow", "chat")
 PARAMETERS = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "number"}}}
 TOOLS = [{"type": "function", "function": {"name": "add", "parameters": PARAMETERS}}]
 ROWS = [

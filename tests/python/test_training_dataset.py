@@ -12,6 +12,7 @@ import pytest
 
 from openai_harmony.training import dataset, render
 from openai_harmony.training.dataset import write_dataset
+from tables import table
 from whole_data import CHAT, ROWS, contents, expected, small_chunks, tables, write_rows
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow has no wheel for this Python")
@@ -239,32 +240,7 @@ def test_files_by_url(rows: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("output", "options", "said"),
-    [
-        (
-            "out.csv",
-            {},
-            "out.csv: cannot write .csv: use .parquet, .arrow or .bin, or a folder name",
-        ),
-        ("out.parquet", {"to": "arrow"}, "is named as parquet, not as arrow"),
-        (
-            "out.parquet",
-            {"shard_tokens": 5},
-            "^shard_tokens is for a folder; the output is one file",
-        ),
-        ("out", {"shard_tokens": 0}, "^shard_tokens: expected a whole number from 1, got 0"),
-        ("out", {"batch_rows": 0}, "^batch_rows: expected a whole number from 1, got 0"),
-        ("out", {"max_errors": -1}, "^max_errors: expected .* a share from 0.0 to 1.0, got -1"),
-        ("out", {"max_errors": 1.5}, "^max_errors: expected .* a share from 0.0 to 1.0, got 1.5"),
-        ("out", {"pack": 0}, "^pack: expected a whole number from 1, got 0"),
-        ("out.bin", {"pack": 8192}, "^pack: Megatron packs documents by itself"),
-        ("out", {"pack": 8192, "columns": "flat"}, "^pack: columns 'flat' says where"),
-        ("out", {"pack": 100, "max_tokens": 101}, "^pack: 100 is less than max_tokens, 101"),
-        ("out", {"columns": "all"}, "^columns: expected one of"),
-        ("out.bin", {"columns": "trl"}, "^columns: Megatron's files have none"),
-        ("out", {"columns": "flat", "to": "megatron"}, "^columns: Megatron's files have none"),
-        ("out", {"overflow": "drop"}, "^overflow: 'drop' does nothing without max_tokens"),
-        ("out", {"format": "chats"}, "format"),
-    ],
+    table("training_dataset", "wrong options"),
 )
 def test_wrong_options(rows: str, tmp_path: Path, output: str, options: Any, said: str) -> None:
     with pytest.raises(ValueError, match=said):

@@ -10,6 +10,7 @@ import pytest
 
 from openai_harmony.training import dataset
 from openai_harmony.training.dataset import write_dataset
+from tables import table
 from whole_data import (
     CHAT,
     before,
@@ -131,16 +132,7 @@ class TestRefused:
 
     @pytest.mark.parametrize(
         ("options", "named"),
-        [
-            ({"shard_tokens": 3000}, "with shard_tokens=2000, now 3000"),
-            ({"columns": "flat"}, "with columns='trl', now 'flat'"),
-            ({"format": "harmony"}, "with format='chat', now 'harmony'"),
-            ({"max_tokens": 10}, "without max_tokens, now 10"),
-            ({"to": "arrow"}, "with to='parquet', now 'arrow'"),
-            ({"batch_rows": 10}, "with batch_rows=4096, now 10"),
-            ({"examples": "turns"}, "with examples='conversation', now 'turns'"),
-            ({"date": "2026-01-01"}, "without date, now '2026-01-01'"),
-        ],
+        table("training_dataset_interrupted", "other options"),
     )
     def test_other_options(self, rows: str, begun: str, options: Any, named: str) -> None:
         with pytest.raises(dataset.StateError, match=f"^this output was started {named}"):

@@ -21,6 +21,7 @@ from openai_harmony import (
 )
 from openai_harmony.errors import WrongTypeError
 from openai_harmony.training import LossMask, render, render_batches
+from tables import table
 
 KEEP = RenderConversationConfig(auto_drop_analysis=False)
 
@@ -29,38 +30,8 @@ class TestOptions:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            (
-                {"format": "sharegpt"},
-                "format: .*'harmony', 'chat', 'preference', 'anthropic' or 'responses'",
-            ),
-            ({"format": None}, "format: "),
-            ({"examples": "all"}, "examples: .*'conversation' or 'turns'"),
-            ({"overflow": "cut"}, "overflow: .*'error', 'drop' or 'truncate_turns'"),
-            ({"max_tokens": 0}, "max_tokens: expected a whole number from 1, got 0"),
-            ({"max_tokens": 1.5}, "max_tokens: expected a whole number from 1, got 1.5"),
-            ({"threads": 0}, "threads: expected a whole number from 1, got 0"),
-            ({"threads": -2}, "threads: expected a whole number from 1, got -2"),
-            ({"threads": 10**30}, "threads: expected a whole number from 1"),
-            ({"first_row": -1}, "first_row: expected an int of at least 0, below 2\\^64, got -1"),
-            ({"mask": {"headers": False}}, "mask: "),
-            ({"config": "keep"}, "config: "),
-            ({"date": 3}, "date: expected a string, a date or None, got int"),
-            (
-                {"date": "2025-02-30", "format": "chat"},
-                "date: expected a date such as '2025-06-28', 'today' or None, got '2025-02-30'",
-            ),
+            *table("training_options", "wrong ones"),
             ({"identity": b"me"}, "identity: expected a string, got bytes"),
-            (
-                {"reasoning_effort": "hihg", "format": "chat"},
-                "reasoning_effort: expected .low., .medium. or .high., got 'hihg'",
-            ),
-            ({"reasoning_effort": 3, "format": "chat"}, "reasoning_effort: .*, got 3"),
-            (
-                {"reasoning_effort": "low", "format": "harmony"},
-                "reasoning_effort: rows of the format 'harmony' have their own system message",
-            ),
-            ({"overflow": "drop"}, "overflow: 'drop' does nothing without max_tokens"),
-            ({"overflow": "truncate_turns"}, "overflow: 'truncate_turns' does nothing without"),
         ],
     )
     @pytest.mark.parametrize("rows", [[], [CHAT]])
