@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, BeforeValidator, Field, StrictBool
 
+from openai_harmony._nearest import meant
 from openai_harmony.errors import quoted
 
 # Lists are accepted too, and become tuples: a mask does not change.
@@ -30,12 +30,10 @@ def _listed(channels: object) -> object:
     listed = list(channels)
     for index, channel in enumerate(listed):
         if isinstance(channel, str) and channel not in CHANNELS:
-            near = difflib.get_close_matches(channel.lower(), CHANNELS, n=1)
-            meant = f"; did you mean {near[0]!r}?" if near else ""
+            near = meant(channel.lower(), CHANNELS)
+            way = f"; did you mean {near!r}?" if near else ""
             known = ", ".join(CHANNELS)
-            raise ValueError(
-                f"[{index}]: unknown channel {quoted(channel)} (known: {known}){meant}"
-            )
+            raise ValueError(f"[{index}]: unknown channel {quoted(channel)} (known: {known}){way}")
     return listed
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from openai_harmony import _lowlevel
+from openai_harmony._arrays import IntArray
 from openai_harmony._notebook import InNotebooks
 from openai_harmony.errors import WrongTypeError
 from openai_harmony.stream import ContentDelta, Event, MessageEnd, MessageStart, Repair
@@ -89,14 +89,7 @@ class MessageSpan(NamedTuple):
         return spans
 
 
-# `array` takes a subscript when the program runs only from Python 3.12 on.
-if TYPE_CHECKING:
-    _IntArray: TypeAlias = array[int]
-else:
-    _IntArray = array
-
-
-class Rendered(InNotebooks, _IntArray):
+class Rendered(InNotebooks, IntArray):
     """The tokens of a rendering, an array of uint32, with the spans of its messages.
 
     NumPy, and anything else that reads the buffer protocol, takes it without a copy.

@@ -5,16 +5,11 @@ from __future__ import annotations
 import operator
 from array import array
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, overload
+from typing import Any, Protocol, overload
 
+from openai_harmony._arrays import IntArray
 from openai_harmony._counted import counted
 from openai_harmony.errors import WrongTypeError
-
-# `array` takes a subscript when the program runs only from Python 3.12 on.
-if TYPE_CHECKING:
-    _IntArray: TypeAlias = array[int]
-else:
-    _IntArray = array
 
 
 class FlatTokens(Protocol):
@@ -44,9 +39,9 @@ class TokenBatch:
     ([13225, 11, 2375], [])
     """
 
-    tokens: _IntArray
+    tokens: IntArray
     """The token ids of all texts, uint32."""
-    offsets: _IntArray
+    offsets: IntArray
     """Where each text begins among the tokens, and the end of the last, int64: one more than there
     are texts. Text ``i`` is ``tokens[offsets[i]:offsets[i + 1]]``."""
 
@@ -68,10 +63,10 @@ class TokenBatch:
         return max(len(self.offsets) - 1, 0)
 
     @overload
-    def __getitem__(self, index: int) -> _IntArray: ...
+    def __getitem__(self, index: int) -> IntArray: ...
     @overload
-    def __getitem__(self, index: slice) -> list[_IntArray]: ...
-    def __getitem__(self, index: int | slice) -> _IntArray | list[_IntArray]:
+    def __getitem__(self, index: slice) -> list[IntArray]: ...
+    def __getitem__(self, index: int | slice) -> IntArray | list[IntArray]:
         """The tokens of a text by its index, a list of them by a slice.
 
         They are copies. ``IndexError`` if there is no such text.
@@ -84,7 +79,7 @@ class TokenBatch:
         index %= len(self)
         return self.tokens[self.offsets[index] : self.offsets[index + 1]]
 
-    def __iter__(self) -> Iterator[_IntArray]:
+    def __iter__(self) -> Iterator[IntArray]:
         return (self[index] for index in range(len(self)))
 
     def __eq__(self, other: object) -> bool:
@@ -98,7 +93,7 @@ class TokenBatch:
         return f"<TokenBatch: {counted(len(self), 'text')}, {counted(len(self.tokens), 'token')}>"
 
 
-def _as_array(typecode: str, values: Any, name: str) -> _IntArray:
+def _as_array(typecode: str, values: Any, name: str) -> IntArray:
     if isinstance(values, array) and values.typecode == typecode:
         return values
     try:

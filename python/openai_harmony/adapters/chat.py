@@ -13,12 +13,23 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import Any, Literal, NamedTuple
 
-from openai_harmony.chat import Conversation, DeveloperContent
-from openai_harmony.encoding import HarmonyEncoding
+from openai_harmony.chat import Conversation, DeveloperContent, Message
+from openai_harmony.encoding import HarmonyEncodingName, load_harmony_encoding
 from openai_harmony.interop import Turn, chat_completions
 from openai_harmony.options import RenderConversationConfig, ThoughtPolicy
-from openai_harmony.rollout import Call, Said
+from openai_harmony.rollout import (
+    Broken,
+    Call,
+    Examples,
+    Extended,
+    Rollout,
+    Said,
+    Segment,
+    Step,
+    read_step,
+)
 
+ENCODING = load_harmony_encoding(HarmonyEncodingName.HARMONY_GPT_OSS)
 START, RETURN, CALL = 200006, 200002, 200012
 STOPS = [RETURN, CALL]
 """Where sampling stops."""
@@ -40,14 +51,13 @@ class Attributed(NamedTuple):
 
 
 def attributed(
-    encoding: HarmonyEncoding,
     conversation: Conversation,
     sources: Sequence[int | None],
     config: RenderConversationConfig,
     ending: Literal["completion", "training", "none"],
 ) -> Attributed:
     """Renders a conversation; ``sources`` are the indexes that its messages come from."""
-    rendered = encoding.render_with_spans(conversation, config, ending=ending)
+    rendered = ENCODING.render_with_spans(conversation, config, ending=ending)
     sampled = [bool(trained) for trained in rendered.loss_mask()]
     message, content = [-1] * len(rendered), list(sampled)
     for span in rendered.spans:
@@ -55,7 +65,7 @@ def attributed(
             continue
         message[span.start : span.end] = [index] * (span.end - span.start)
         said = conversation.messages[span.message].content[0]
-        for own in _words(encoding, said, rendered[span.content : span.stop]):
+        for own in _words(said, rendered[span.content : span.stop]):
             content[span.content + own] = True
     return Attributed(rendered.tokens, message, sampled, content)
 
@@ -73,13 +83,13 @@ def indexes(turn: Turn, messages: Sequence[Mapping[str, Any]]) -> list[int | Non
     return sources
 
 
-def _words(encoding: HarmonyEncoding, said: object, tokens: Sequence[int]) -> range:
+def _words(said: object, tokens: Sequence[int]) -> range:
     """Which tokens of a content are the message's own words: of a developer's not its tools."""
     if not isinstance(said, DeveloperContent):
         return range(len(tokens))
     if not said.instructions:
         return range(0)
-    ends = list(accumulate(len(encoding.decode_bytes([token])) for token in tokens))
+    ends = list(accumulate(len(ENCODING.decode_bytes([token])) for token in tokens))
     # The first and the last token may also have the line break next to the words.
     begin, end = len(_HEADING), len(_HEADING + said.instructions.encode())
     return range(bisect_right(ends, begin), bisect_left(ends, end) + 1)
@@ -116,6 +126,42 @@ def recipients(turn: Turn) -> list[str]:
     return [tool.recipient for tool in turn.tools]
 
 
+def read(
+    sampled: Iterable[int], tools: Iterable[Any] | None, prompt: Iterable[int] = ()
+) -> tuple[Step, Turn]:
+    """What was sampled, and a turn that offers the tools."""
+    turn = turn_with(tools)
+    return read_step(ENCODING, sampled, prompt=prompt, tools=recipients(turn)), turn
+
+
+def extended(
+    prompt: Iterable[int], sampled: Iterable[int], new: Iterable[Message], turn: Turn
+) -> Extended | Broken:
+    """The next prompt, with all thoughts and a sampled ``<|return|>``."""
+    keeping, tools = config_for("keep"), recipients(turn)
+    return ENCODING.extend(prompt, sampled, new, keeping, keep_return=True, tools=tools)
+
+
+def up_to_stop(tokens: list[int]) -> list[int]:
+    """The tokens up to the first stop token, that included."""
+    ends = [tokens.index(stop) + 1 for stop in STOPS if stop in tokens]
+    return tokens[: min(ends, default=len(tokens))]
+
+
+def begun(request: Mapping[str, Any], messages: Any) -> tuple[Turn, Rollout]:
+    """An episode that begins with a request."""
+    turn = chat_completions.read({**request, "messages": messages}, date=None, strict=True)
+    return turn, Rollout(turn, ENCODING)
+
+
+def one_sequence(rollout: Rollout) -> tuple[Segment, Examples]:
+    """The first segment, where a trainer trains on one sequence, and all that there is."""
+    examples = rollout.examples()
+    if examples.steps:
+        return examples.segments[0], examples
+    return Segment(rollout.prompt.tolist(), [], [], [], {}), examples
+
+
 def config_for(thoughts: Literal["drop", "keep"]) -> RenderConversationConfig:
     """How requests are rendered, with this policy of thoughts."""
     config = turn_with().config
@@ -126,10 +172,15 @@ __all__ = [
     "Attributed",
     "arguments_of",
     "attributed",
+    "begun",
     "config_for",
+    "extended",
     "indexes",
     "name_of",
+    "one_sequence",
+    "read",
     "recipients",
     "texts",
     "turn_with",
+    "up_to_stop",
 ]

@@ -16,14 +16,11 @@ from typing import Any, Literal, TypeAlias
 from openai_harmony._extras import needed
 from openai_harmony.adapters import chat
 from openai_harmony.adapters.transformers import chat_template, response_template
-from openai_harmony.encoding import HarmonyEncodingName, load_harmony_encoding
-from openai_harmony.interop import Turn, chat_completions
-from openai_harmony.rollout import read_step
+from openai_harmony.interop import chat_completions
 from openai_harmony.vocabulary import vocabulary_text
 
 transformers: Any = needed("transformers", "hf")
 
-_ENCODING = load_harmony_encoding(HarmonyEncodingName.HARMONY_GPT_OSS)
 _FIRST_SPECIAL, _SIZE = 199_998, 201_088
 _VARIABLES = ("reasoning_effort", "model_identity", "conversation_start_date")
 _Rendered: TypeAlias = tuple[list[int], list[int]]
@@ -51,7 +48,7 @@ def _name(token: bytes) -> str:
 def _vocabulary() -> dict[str, int]:
     """The ids of the ordinary tokens by their names."""
     count = vocabulary_text().count(b"\n")
-    return {_name(_ENCODING.decode_bytes([token])): token for token in range(count)}
+    return {_name(chat.ENCODING.decode_bytes([token])): token for token in range(count)}
 
 
 @functools.cache
@@ -116,13 +113,17 @@ class HarmonyTokenizer(transformers.PreTrainedTokenizer):  # type: ignore[misc]
 
     def tokenize(self, text: str, **options: Any) -> list[str]:
         """The names of a text's tokens."""
-        if options or self.split_special_tokens or len(self._added_tokens_decoder) > _count():
+        if (
+            options
+            or self.split_special_tokens
+            or len(self._added_tokens_decoder) > _SIZE - _FIRST_SPECIAL
+        ):
             names: list[str] = super().tokenize(text, **options)
             return names
-        return self._convert_ids(_ENCODING.encode(text, allowed_special="all"))
+        return self._convert_ids(chat.ENCODING.encode(text, allowed_special="all"))
 
     def _tokenize(self, text: str, **_: Any) -> list[str]:
-        return self._convert_ids(_ENCODING.encode(text, disallowed_special=()))
+        return self._convert_ids(chat.ENCODING.encode(text, disallowed_special=()))
 
     def _convert_ids(self, ids: Sequence[int]) -> list[str]:
         return [self._convert_id_to_token(token) for token in ids]
@@ -131,9 +132,8 @@ class HarmonyTokenizer(transformers.PreTrainedTokenizer):  # type: ignore[misc]
         return _vocabulary().get(token)
 
     def _convert_id_to_token(self, index: int) -> str:
-        if (
-            index < 0
-        ):  # -100 marks a label that the loss ignores, and Python would count from the end.
+        # -100 marks a label that the loss ignores, and Python would count from the end.
+        if index < 0:
             raise ValueError(f"{index} is not a token id")
         if index < _FIRST_SPECIAL:
             return _names()[index]
@@ -156,7 +156,7 @@ class HarmonyTokenizer(transformers.PreTrainedTokenizer):  # type: ignore[misc]
             added = self._added_tokens_decoder
             ids = [token for token in ids if token not in added or not added[token].special]
         if all(token < _SIZE for token in ids):
-            return _ENCODING.decode(ids)
+            return chat.ENCODING.decode(ids)
         return self.convert_tokens_to_string(self._convert_ids(ids))
 
     def apply_chat_template(
@@ -221,7 +221,7 @@ class HarmonyTokenizer(transformers.PreTrainedTokenizer):  # type: ignore[misc]
             for each in chats
         ]
         if not tokenize:
-            texts = [_ENCODING.decode(tokens) for tokens, _ in rows]
+            texts = [chat.ENCODING.decode(tokens) for tokens, _ in rows]
             return texts if is_batched else texts[0]
         options = {**sizes, **(tokenizer_kwargs or {})}
         in_batch = is_batched or return_tensors is not None
@@ -272,24 +272,17 @@ class HarmonyTokenizer(transformers.PreTrainedTokenizer):  # type: ignore[misc]
         prefixes = (
             prefix if prefix and not isinstance(prefix[0], int) else [prefix] * len(responses)
         )
-        turn = chat.turn_with(_schemas(tools))
-        parsed = [_parsed(ids, before, turn) for ids, before in zip(responses, prefixes)]
+        schemas = _schemas(tools)
+        parsed = [_parsed(ids, before, schemas) for ids, before in zip(responses, prefixes)]
         return parsed if is_batched else parsed[0]
 
 
-@functools.cache
-def _count() -> int:
-    return len(_special_tokens())
-
-
-@functools.cache
-def _own_template() -> str:
-    return chat_template()
+_own_template = functools.cache(chat_template)
 
 
 def _special_tokens() -> dict[int, Any]:
     return {
-        token: transformers.AddedToken(_ENCODING.decode([token]), special=True)
+        token: transformers.AddedToken(chat.ENCODING.decode([token]), special=True)
         for token in range(_FIRST_SPECIAL, _SIZE)
     }
 
@@ -356,9 +349,9 @@ def _render(
         options["date"] = given["conversation_start_date"]
     turn = chat_completions.read(body, **options)
     if continues:
-        return turn.prompt(_ENCODING), []
+        return turn.prompt(chat.ENCODING), []
     ending: Literal["completion", "training"] = "completion" if asks else "training"
-    rendered = _ENCODING.render_with_spans(turn.conversation, turn.config, ending=ending)
+    rendered = chat.ENCODING.render_with_spans(turn.conversation, turn.config, ending=ending)
     return rendered.tokens, list(rendered.loss_mask())
 
 
@@ -366,12 +359,12 @@ def _ids(given: Any) -> Any:
     """Token ids, of a text, an array or a list of these."""
     given = given.tolist() if hasattr(given, "tolist") else given
     if isinstance(given, str):
-        return _ENCODING.encode(given, allowed_special="all")
+        return chat.ENCODING.encode(given, allowed_special="all")
     return given if isinstance(given, int) else [_ids(item) for item in given or ()]
 
 
-def _parsed(ids: list[int], prompt: list[int], turn: Turn) -> dict[str, Any]:
-    step = read_step(_ENCODING, ids, prompt=prompt, tools=chat.recipients(turn))
+def _parsed(ids: list[int], prompt: list[int], schemas: list[Any]) -> dict[str, Any]:
+    step, turn = chat.read(ids, schemas, prompt)
     message: dict[str, Any] = {
         "role": "assistant",
         "content": chat.texts(step.said, "preamble", "answer"),

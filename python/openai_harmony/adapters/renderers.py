@@ -17,10 +17,9 @@ from typing import Any
 from openai_harmony._extras import needed
 from openai_harmony.adapters import chat
 from openai_harmony.chat import Conversation, SystemContent
-from openai_harmony.encoding import HarmonyEncodingName, load_harmony_encoding
 from openai_harmony.errors import HarmonyError
 from openai_harmony.interop import chat_completions
-from openai_harmony.rollout import Broken, Call, Extended, Following, Step, following, read_step
+from openai_harmony.rollout import Broken, Call, Extended, Following, Step, following
 
 base: Any = needed("renderers.base", "renderers")
 configs: Any = needed("renderers.configs", "renderers")
@@ -48,7 +47,6 @@ class HarmonyRenderer:
         if call != chat.CALL:
             raise ValueError(f"tokenizer: expected gpt-oss', with <|call|> as 200012, got {call}")
         self.tokenizer, self.config = tokenizer, config or self.config_class()
-        self._encoding = load_harmony_encoding(HarmonyEncodingName.HARMONY_GPT_OSS)
         self._date = self.config.conversation_start_date
         drops = self.config.auto_drop_analysis
         self._config = chat.config_for("drop" if drops else "keep")
@@ -68,7 +66,6 @@ class HarmonyRenderer:
             raise ValueError("messages is empty")
         conversation, sources = self._read(messages, tools)
         rendered = chat.attributed(
-            self._encoding,
             conversation,
             sources,
             self._config,
@@ -108,10 +105,7 @@ class HarmonyRenderer:
         self, token_ids: Sequence[int], *, tools: Tools = None, prompt_ids: Any = None
     ) -> Any:
         """Reads what was sampled, however malformed. Calls have the names that ``tools`` have."""
-        turn = chat.turn_with(tools)
-        step = read_step(
-            self._encoding, token_ids, prompt=prompt_ids or (), tools=chat.recipients(turn)
-        )
+        step, turn = chat.read(token_ids, tools, prompt_ids or ())
         return base.ParsedResponse(
             content=chat.texts(step.said, "preamble", "answer"),
             reasoning_content=chat.texts(step.thoughts, "thought") if step.thoughts else None,
@@ -153,26 +147,17 @@ class HarmonyRenderer:
         rerender = base.should_rerender_for_thinking_retention
         if not new_messages or rerender(self._retention, list(new_messages)):
             return None
-        turn = chat.turn_with(tools)
-        offered = chat.recipients(turn)
         try:
-            step = read_step(self._encoding, sampled, prompt=prompt, tools=offered)
+            step, turn = chat.read(sampled, tools, prompt)
             if step.stop_token == chat.RETURN and _thinks(step):
                 return None
             new = following(step.waiting, new_messages)
-            extended = self._encoding.extend(
-                prompt,
-                sampled,
-                new.messages,
-                chat.config_for("keep"),
-                keep_return=True,
-                tools=offered,
-            )
+            extended = chat.extended(prompt, sampled, new.messages, turn)
         except HarmonyError:
             return None
         if isinstance(extended, Broken):
             return None
-        return _bridged(self._encoding, extended, new, new_messages)
+        return _bridged(extended, new, new_messages)
 
 
 def _thinks(step: Step) -> bool:
@@ -192,12 +177,12 @@ def _rendered(rendered: chat.Attributed, messages: Messages) -> Any:
     )
 
 
-def _bridged(encoding: Any, extended: Extended, new: Following, messages: Messages) -> Any:
+def _bridged(extended: Extended, new: Following, messages: Messages) -> Any:
     """The added tokens rendered again, for what each is; those before are of no new message."""
     conversation = Conversation.from_messages(new.messages)
     # They were checked: a result has the name of its call as it was sampled.
     config = chat.config_for("keep").model_copy(update={"validate": False})
-    added = chat.attributed(encoding, conversation, new.sources, config, "completion")
+    added = chat.attributed(conversation, new.sources, config, "completion")
     before = len(extended.tokens) - len(added.tokens)
     return _rendered(
         chat.Attributed(

@@ -14,13 +14,9 @@ from typing import Any, NamedTuple
 
 from openai_harmony._extras import needed
 from openai_harmony.adapters import chat
-from openai_harmony.encoding import HarmonyEncodingName, load_harmony_encoding
-from openai_harmony.interop import chat_completions
 from openai_harmony.rollout import Rollout, Segment, Step
 
 base: Any = needed("skyrl.train.generators.base", "skyrl")
-
-_ENCODING = load_harmony_encoding(HarmonyEncodingName.HARMONY_GPT_OSS)
 
 
 class Episode(NamedTuple):
@@ -107,10 +103,8 @@ class HarmonyGenerator(base.GeneratorInterface):  # type: ignore[misc]
         self, prompt: Sequence[Mapping[str, Any]], env: Any, params: dict[str, Any]
     ) -> Episode:
         messages, _ = await asyncio.to_thread(env.init, list(prompt))
-        turn = chat_completions.read(
-            {**self._request, "messages": messages}, date=None, strict=True
-        )
-        rollout, session, reason = Rollout(turn, _ENCODING), uuid.uuid4().hex, "stop"
+        _, rollout = chat.begun(self._request, messages)
+        session, reason = uuid.uuid4().hex, "stop"
         rewards: list[float] = []
         try:
             for _ in range(self._max_turns):
@@ -147,11 +141,7 @@ class HarmonyGenerator(base.GeneratorInterface):  # type: ignore[misc]
 def _finished(
     rollout: Rollout, rewards: list[float], reason: str, metrics: dict[str, Any]
 ) -> Episode:
-    examples = rollout.examples()
-    if not examples.steps:
-        empty = Segment(rollout.prompt.tolist(), [], [], [], {})
-        return Episode(empty, [], reason, metrics)
-    segment = examples.segments[0]
+    segment, examples = chat.one_sequence(rollout)
     placed = [0.0] * len(segment.response)
     for step, reward in zip(examples.steps, rewards):
         placed[step.stop - 1 - len(segment.prompt)] += reward

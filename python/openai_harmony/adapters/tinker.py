@@ -19,7 +19,6 @@ from typing import Any, Literal
 from openai_harmony._extras import needed
 from openai_harmony.adapters import chat
 from openai_harmony.chat import Conversation
-from openai_harmony.encoding import HarmonyEncodingName, load_harmony_encoding
 from openai_harmony.errors import HarmonyError
 from openai_harmony.interop import Turn, chat_completions
 from openai_harmony.rollout import Call, Said, following, read_step
@@ -53,7 +52,6 @@ class HarmonyRenderer(base.Renderer):  # type: ignore[misc]
         date: str | None = None,
     ) -> None:
         super().__init__(tokenizer)
-        self._encoding = load_harmony_encoding(HarmonyEncodingName.HARMONY_GPT_OSS)
         self._effort, self._date, self._keeps = effort, date, thoughts == "keep"
         self._config = chat.config_for(thoughts)
 
@@ -82,12 +80,10 @@ class HarmonyRenderer(base.Renderer):  # type: ignore[misc]
         Calls that were cut off, whose arguments are no JSON object, or without whose result the
         model continued, are in ``unparsed_tool_calls``.
         """
-        response = list(response)
-        ends = [response.index(stop) + 1 for stop in chat.STOPS if stop in response]
-        tokens = response[: min(ends, default=len(response))]
-        step = read_step(self._encoding, tokens)
+        tokens = chat.up_to_stop(list(response))
+        step = read_step(chat.ENCODING, tokens)
         message: Message = {"role": "assistant", "content": _parts(step.said)}
-        calls = [_call(self._encoding, call, tokens) for call in step.calls]
+        calls = [_call(call, tokens) for call in step.calls]
         read = [call for call in calls if isinstance(call, base.ToolCall)]
         unread = [call for call in calls if not isinstance(call, base.ToolCall)]
         if read:
@@ -96,7 +92,8 @@ class HarmonyRenderer(base.Renderer):  # type: ignore[misc]
             message["unparsed_tool_calls"] = unread
         message[TOKENS] = tokens
         ended = base.ParseTermination
-        return message, ended.STOP_SEQUENCE if ends else ended.MALFORMED
+        is_ended = bool(tokens) and tokens[-1] in chat.STOPS
+        return message, ended.STOP_SEQUENCE if is_ended else ended.MALFORMED
 
     def build_generation_prompt(
         self, messages: Sequence[Message], role: str = "assistant", prefill: str | None = None
@@ -107,10 +104,10 @@ class HarmonyRenderer(base.Renderer):  # type: ignore[misc]
         """
         if role != "assistant":
             raise ValueError(f"role: only the assistant samples, got {role!r}")
-        prompt = self._continued(messages) or self._turn(messages).prompt(self._encoding)
+        prompt = self._continued(messages) or self._turn(messages).prompt(chat.ENCODING)
         if prefill:
-            marks = self._encoding.encode("<|channel|>final<|message|>", allowed_special="all")
-            prompt = [*prompt, *marks, *self._encoding.encode(prefill)]
+            marks = chat.ENCODING.encode("<|channel|>final<|message|>", allowed_special="all")
+            prompt = [*prompt, *marks, *chat.ENCODING.encode(prefill)]
         return tinker.ModelInput.from_ints(prompt)
 
     def _turn(self, messages: Sequence[Message], history: Sequence[Message] = ()) -> Turn:
@@ -131,15 +128,15 @@ class HarmonyRenderer(base.Renderer):  # type: ignore[misc]
         ):
             return None
         turn = self._turn(messages[: sampled[0]])
-        tools, prompt = chat.recipients(turn), turn.prompt(self._encoding)
+        tools, prompt = chat.recipients(turn), turn.prompt(chat.ENCODING)
         try:
             for index, end in zip(sampled, [*sampled[1:], len(messages)]):
                 tokens = messages[index][TOKENS]
-                step = read_step(self._encoding, tokens, tools=tools)
+                step = read_step(chat.ENCODING, tokens, tools=tools)
                 new = [_chat(message) for message in messages[index + 1 : end]]
                 follows = following(step.waiting, new).messages
                 keeps = self._keeps
-                prompt = self._encoding.extend(
+                prompt = chat.ENCODING.extend(
                     prompt, tokens, follows, self._config, keep_return=keeps, tools=tools
                 ).tokens
         except HarmonyError:
@@ -158,9 +155,7 @@ class HarmonyRenderer(base.Renderer):  # type: ignore[misc]
         train_on = base.TrainOnWhat(train_on_what)
         turn = self._turn(messages)
         sources = chat.indexes(turn, messages)
-        rendered = chat.attributed(
-            self._encoding, turn.conversation, sources, self._config, "training"
-        )
+        rendered = chat.attributed(turn.conversation, sources, self._config, "training")
         if train_on == base.TrainOnWhat.ALL_TOKENS:
             weights = [1.0] * len(rendered.tokens)
         else:
@@ -181,7 +176,7 @@ class HarmonyRenderer(base.Renderer):  # type: ignore[misc]
         conversation = Conversation.from_messages(own)
         ending: Literal["training", "none"] = "training" if ctx.is_last else "none"
         keeping = chat.config_for("keep")
-        rendered = chat.attributed(self._encoding, conversation, range(len(own)), keeping, ending)
+        rendered = chat.attributed(conversation, range(len(own)), keeping, ending)
         said = rendered.content.index(True) if True in rendered.content else len(rendered.tokens)
         chunk = tinker.EncodedTextChunk
         return base.RenderedMessage(
@@ -219,9 +214,9 @@ _ERRORS = {
 }
 
 
-def _call(encoding: Any, call: Call, tokens: list[int]) -> Any:
+def _call(call: Call, tokens: list[int]) -> Any:
     if call.status != "complete":
-        raw = encoding.decode(tokens[call.span.start : call.span.end], errors="replace")
+        raw = chat.ENCODING.decode(tokens[call.span.start : call.span.end], errors="replace")
         return base.UnparsedToolCall(raw_text=raw, error=_ERRORS[call.status])
     name = call.name.removeprefix("functions.")
     body = base.ToolCall.FunctionBody(name=name, arguments=call.arguments)

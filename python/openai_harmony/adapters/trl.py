@@ -14,9 +14,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from openai_harmony._extras import needed
+from openai_harmony.adapters import chat
 from openai_harmony.chat import Message
-from openai_harmony.encoding import HarmonyEncoding, HarmonyEncodingName, load_harmony_encoding
-from openai_harmony.interop import Turn, chat_completions
+from openai_harmony.interop import Turn
 from openai_harmony.rollout import Call, Rollout, Step
 
 Sampled = tuple[list[int], list[float] | None]
@@ -24,8 +24,6 @@ Sampled = tuple[list[int], list[float] | None]
 Sampler = Callable[[Any, list[list[int]]], list[Sampled]]
 """From the trainer and prompts: what is sampled from each, which are all to be sampled at once."""
 
-
-_STOPS = [200002, 200012]
 _PADDING = 199999
 
 
@@ -51,7 +49,6 @@ class RolloutFunction:
         request: More of the request's body, ``{"reasoning_effort": "low"}``.
         max_steps: How many times an episode samples at most.
         sample: How to sample; by default with the trainer's vLLM if it has one, else its model.
-        encoding: By default that of gpt-oss.
 
     Raises:
         ValueError: ``max_steps`` is less than 1.
@@ -64,7 +61,6 @@ class RolloutFunction:
         request: Mapping[str, Any] | None = None,
         max_steps: int = 16,
         sample: Sampler | None = None,
-        encoding: HarmonyEncoding | None = None,
     ) -> None:
         if max_steps < 1:
             raise ValueError(f"max_steps: expected 1 or more, got {max_steps}")
@@ -72,14 +68,12 @@ class RolloutFunction:
         self._tools = {tool.__name__: tool for tool in tools}
         self._request = {**(request or {}), "tools": [schema_of(tool) for tool in tools]}
         self._max_steps, self._sample = max_steps, sample or sample_with_trainer
-        name = HarmonyEncodingName.HARMONY_GPT_OSS
-        self._encoding = encoding or load_harmony_encoding(name)
 
     def __call__(self, prompts: list[Any], trainer: Any) -> dict[str, Any]:
         """TRL's call: the prompts of this process, texts or lists of messages."""
         episodes = [self._begin(prompt) for prompt in prompts]
-        lengths = [len(episode.rollout.prompt) for episode in episodes]
-        limits = [length + trainer.max_completion_length for length in lengths]
+        most = trainer.max_completion_length
+        limits = [len(episode.rollout.prompt) + most for episode in episodes]
         going = list(range(len(episodes)))
         for _ in range(self._max_steps):
             asked = [episodes[index].rollout.prompt.tolist() for index in going]
@@ -92,14 +86,11 @@ class RolloutFunction:
                     episode.steps.append(episode.rollout.sampled(tokens[:room], logprobs))
             sampled = [index for index, (tokens, _) in zip(going, samples) if tokens]
             going = [index for index in sampled if self._goes_on(episodes[index], limits[index])]
-        return _columns(episodes, lengths)
+        return _columns(episodes)
 
     def _begin(self, prompt: Any) -> Episode:
         messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
-        turn = chat_completions.read(
-            {**self._request, "messages": messages}, date=None, strict=True
-        )
-        return Episode(turn, Rollout(turn, self._encoding), [])
+        return Episode(*chat.begun(self._request, messages), [])
 
     def _goes_on(self, episode: Episode, limit: int) -> bool:
         """Runs the calls of the last step; whether the model is to be asked again."""
@@ -120,22 +111,18 @@ class RolloutFunction:
             return call.result(json.dumps({"error": str(error)}))
 
 
-def _columns(episodes: list[Episode], lengths: list[int]) -> dict[str, Any]:
+def _columns(episodes: list[Episode]) -> dict[str, Any]:
     """What TRL reads. Of each episode the first segment, up to its last sampled token."""
-    names = ("prompt_ids", "completion_ids", "env_mask", "logprobs", "steps")
-    columns: dict[str, Any] = {name: [] for name in names}
-    for episode, length in zip(episodes, lengths):
-        examples = episode.rollout.examples()
-        end = examples.loss_mask[: examples.offsets[1]].rfind(1) + 1
-        mask, logprobs = examples.loss_mask[length:end], examples.logprobs[length:end]
-        columns["prompt_ids"].append(examples.tokens[:length].tolist())
-        columns["completion_ids"].append(examples.tokens[length:end].tolist())
-        columns["env_mask"].append(list(mask))
-        columns["logprobs"].append([lp if sampled else 0.0 for lp, sampled in zip(logprobs, mask)])
-        columns["steps"].append(episode.steps)
-    if all(math.isnan(row[0]) for row in filter(None, columns["logprobs"])):
-        columns["logprobs"] = None  # TRL computes them.
-    return columns
+    segments = [chat.one_sequence(episode.rollout)[0] for episode in episodes]
+    has_logprobs = not all(math.isnan(one.logprobs[0]) for one in segments if one.response)
+    return {
+        "prompt_ids": [one.prompt for one in segments],
+        "completion_ids": [one.response for one in segments],
+        "env_mask": [one.loss_mask for one in segments],
+        # TRL computes them, if there are none.
+        "logprobs": [one.logprobs for one in segments] if has_logprobs else None,
+        "steps": [episode.steps for episode in episodes],
+    }
 
 
 def sample_with_trainer(trainer: Any, prompts: list[list[int]]) -> list[Sampled]:
@@ -163,16 +150,11 @@ def _generated(trainer: Any, prompts: list[list[int]]) -> list[Sampled]:
             input_ids=torch.tensor(padded, device=device),
             attention_mask=torch.tensor(mask, device=device),
             generation_config=trainer.generation_config,
-            eos_token_id=_STOPS,
+            eos_token_id=chat.STOPS,
             pad_token_id=_PADDING,
         )
-    return [(_up_to_stop(row), None) for row in ids[:, width:].tolist()]
-
-
-def _up_to_stop(tokens: list[int]) -> list[int]:
-    """Without the padding of a batch."""
-    ends = [tokens.index(stop) + 1 for stop in _STOPS if stop in tokens]
-    return tokens[: min(ends, default=len(tokens))]
+    # Without the padding of a batch.
+    return [(chat.up_to_stop(row), None) for row in ids[:, width:].tolist()]
 
 
 def reward_said(

@@ -19,11 +19,9 @@ from typing import Any
 
 from openai_harmony._extras import needed
 from openai_harmony.adapters import chat
-from openai_harmony.chat import Message
-from openai_harmony.encoding import HarmonyEncodingName, load_harmony_encoding
 from openai_harmony.errors import HarmonyError
 from openai_harmony.interop import chat_completions
-from openai_harmony.rollout import Broken, Extended, following, read_step
+from openai_harmony.rollout import Broken, Extended, following
 
 parsers: Any = needed("verl.experimental.agent_loop.tool_parser", "verl")
 loops: Any = needed("verl.experimental.agent_loop.tool_agent_loop", "verl")
@@ -31,8 +29,7 @@ agent_loop: Any = needed("verl.experimental.agent_loop.agent_loop", "verl")
 builders: Any = needed("verl.utils.tokenizer.continuous_token", "verl")
 
 Messages = Sequence[Mapping[str, Any]]
-_ENCODING = load_harmony_encoding(HarmonyEncodingName.HARMONY_GPT_OSS)
-_OPEN = _ENCODING.encode("<|start|>assistant", allowed_special="all")
+_OPEN = chat.ENCODING.encode("<|start|>assistant", allowed_special="all")
 
 
 @parsers.ToolParser.register("harmony")
@@ -52,15 +49,13 @@ class HarmonyToolParser(parsers.ToolParser):  # type: ignore[misc]
         Arguments that are no JSON are passed on, since verl tells the model of them. A call that
         was cut off is not a call, nor is a call that no result can follow: there the episode ends.
         """
-        turn = chat.turn_with(tools)
-        offered = chat.recipients(turn)
-        step = read_step(_ENCODING, responses_ids, tools=offered)
+        step, turn = chat.read(responses_ids, tools)
         calls = []
         for call in step.waiting:
             if call.status != "cut_off":
                 name = chat.name_of(call, turn)
                 calls.append(parsers.FunctionCall(name=name, arguments=call.arguments))
-        if calls and not isinstance(_extended(_OPEN, responses_ids, [], offered), Extended):
+        if calls and not isinstance(chat.extended(_OPEN, responses_ids, [], turn), Extended):
             calls = []
         return chat.texts(step.said, "preamble", "answer"), calls
 
@@ -94,9 +89,8 @@ class HarmonyTokenBuilder(builders.ContinuousTokenBuilder):  # type: ignore[misc
         options = dict(self.chat_template_kwargs)
         identity = options.pop("model_identity", None)
         body = {"messages": list(messages), "tools": list(tools or ()), **options}
-        return chat_completions.read(body, date=None, identity=identity, strict=True).prompt(
-            _ENCODING
-        )
+        turn = chat_completions.read(body, date=None, identity=identity, strict=True)
+        return turn.prompt(chat.ENCODING)
 
     def merge_assistant_tokens(
         self, runtime_token_ids: Sequence[int], assistant_token_ids: Sequence[int]
@@ -127,12 +121,10 @@ class HarmonyTokenBuilder(builders.ContinuousTokenBuilder):  # type: ignore[misc
         merged, at = self._merged or (None, None)
         at = at if tokens == merged else _last_open(tokens)
         prompt, sampled = tokens[:at], tokens[at:]
-        turn = chat.turn_with(tools)
-        offered = chat.recipients(turn)
         try:
-            step = read_step(_ENCODING, sampled, tools=offered)
+            step, turn = chat.read(sampled, tools)
             follows = following(step.waiting, new).messages
-            extended = _extended(prompt, sampled, follows, offered)
+            extended = chat.extended(prompt, sampled, follows, turn)
         except HarmonyError as error:
             raise ValueError(f"the prompt cannot be continued: {error}") from error
         if isinstance(extended, Broken):
@@ -143,14 +135,6 @@ class HarmonyTokenBuilder(builders.ContinuousTokenBuilder):  # type: ignore[misc
             appended_token_count=len(extended.added) - closing,
             inserted_token_ids=extended.added[:closing],
         )
-
-
-def _extended(
-    prompt: list[int], sampled: Sequence[int], new: list[Message], tools: list[str]
-) -> Extended | Broken:
-    """With all thoughts, and the sampled ``<|return|>``."""
-    keeping = chat.config_for("keep")
-    return _ENCODING.extend(prompt, sampled, new, keeping, keep_return=True, tools=tools)
 
 
 def _last_open(tokens: list[int]) -> int:

@@ -25,6 +25,7 @@ from openai_harmony.chat.content import (
     ResponseFormat,
     SystemContent,
     TextContent,
+    effort_of,
 )
 from openai_harmony.chat.conversation import Conversation
 from openai_harmony.chat.message import Author, Message
@@ -47,4 +48,5 @@ __all__ = [
     "TextContent",
     "ToolDescription",
     "ToolNamespaceConfig",
+    "effort_of",
 ]

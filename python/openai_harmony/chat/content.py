@@ -83,6 +83,15 @@ class ReasoningEffort(str, Enum):
         raise ValueError(f"Unknown reasoning effort: {quoted(value)} is not one of {known}")
 
 
+def effort_of(reasoning_effort: object) -> ReasoningEffort:
+    """The effort that an option of this name gives; ``ValueError`` with the name for another."""
+    try:
+        return ReasoningEffort(reasoning_effort)
+    except ValueError:
+        known, got = "'low', 'medium' or 'high'", quoted(reasoning_effort)
+        raise ValueError(f"reasoning_effort: expected {known}, got {got}") from None
+
+
 @published
 class ChannelConfig(BaseModel):
     """The channels that the system message names.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-import tempfile
 from pathlib import Path
 
 
@@ -39,20 +38,10 @@ class Output:
             with open(self._path, "w", encoding="utf-8") as opened:
                 opened.writelines(self._parts)
             return
+        from openai_harmony.training.whole_files import write_whole
+
         # A link's file is replaced, not the link.
         target = Path(os.path.realpath(self._path))
-        folder = target.parent
-        if not folder.is_dir():
-            raise FileNotFoundError(f"no such folder: {folder}")
-        handle, name = tempfile.mkstemp(dir=folder, prefix=".harmony-")
-        try:
-            with open(handle, "w", encoding="utf-8") as file:
-                file.writelines(self._parts)
-            # As any other new file; `mkstemp` lets only its owner read.
-            umask = os.umask(0)
-            os.umask(umask)
-            os.chmod(name, 0o666 & ~umask)
-            os.replace(name, target)
-        except BaseException:
-            os.unlink(name)
-            raise
+        if not target.parent.is_dir():
+            raise FileNotFoundError(f"no such folder: {target.parent}")
+        write_whole(target, "".join(self._parts))

@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import Any, NoReturn
 
 from openai_harmony import __version__
+from openai_harmony._nearest import meant
 from openai_harmony.cli.commands import COMMANDS
 from openai_harmony.cli.failures import (
     DONE,
@@ -173,10 +174,5 @@ class Parser(argparse.ArgumentParser):
 
 
 def _nearest(word: str, known: list[str], dashes: str = "") -> str:
-    import difflib
-
-    # A part of a long name, as `effort` of `reasoning-effort`, is nearer than similar letters.
-    near = [one for one in known if word in one.split("-")]
-    # At 0.6, the default, `effort` is near `port`.
-    near = near or difflib.get_close_matches(word, known, n=1, cutoff=0.65)
-    return f": did you mean {dashes}{near[0]}?" if near else ""
+    near = meant(word, known)
+    return f": did you mean {dashes}{near}?" if near else ""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from openai_harmony.chat import effort_of
 from openai_harmony.encoding import HarmonyEncodingName, load_harmony_encoding
-from openai_harmony.errors import quoted
 from openai_harmony.interop import chat_completions
 
 _IDENTITY = "You are ChatGPT, a large language model trained by OpenAI."
@@ -47,13 +47,9 @@ def encode_conversations_with_harmony(
         InvalidRequestError: What is not a message, with its ``path``.
         ValueError: An effort other than low, medium and high.
     """
-    if reasoning_effort not in ("low", "medium", "high"):
-        raise ValueError(
-            f"reasoning_effort: expected 'low', 'medium' or 'high', got {quoted(reasoning_effort)}"
-        )
     body: dict[str, Any] = {
         "messages": [_with_thought(message) for message in messages],
-        "reasoning_effort": reasoning_effort,
+        "reasoning_effort": effort_of(reasoning_effort).value.lower(),
         "tools": tool_calls,
     }
     instructions = [] if developer_instructions is None else [developer_instructions]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterable, Mapping
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal
 
 from typing_extensions import Self
 
 from openai_harmony import _lowlevel
+from openai_harmony._arrays import IntArray
 from openai_harmony._counted import counted
 from openai_harmony.chat import Conversation, Message
 from openai_harmony.errors import WrongTypeError, quoted
@@ -21,12 +21,6 @@ from openai_harmony.rollout.step import Call, Step, step_of
 
 if TYPE_CHECKING:
     from openai_harmony.encoding import HarmonyEncoding
-
-# `array` takes a subscript when the program runs only from Python 3.12 on.
-if TYPE_CHECKING:
-    _IntArray: TypeAlias = array[int]
-else:
-    _IntArray = array
 
 
 class Rollout:
@@ -125,7 +119,7 @@ class Rollout:
         self._raw = _lowlevel._Rollout(encoding, conversation.messages, prefill, **options)
 
     @property
-    def prompt(self) -> _IntArray:
+    def prompt(self) -> IntArray:
         """The tokens to sample from, an array of uint32. Costs a copy of them."""
         return self._raw.prompt()
 
@@ -168,7 +162,7 @@ class Rollout:
         self._data.append(checked)
         return step
 
-    def extend(self, messages: Iterable[Message | Mapping[str, Any]] = ()) -> _IntArray:
+    def extend(self, messages: Iterable[Message | Mapping[str, Any]] = ()) -> IntArray:
         """Adds what follows: results of tools, questions. Returns the next :attr:`prompt`.
 
         Whether it continues the last one, ``examples().breaks`` says. Without a break the cost

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
+from openai_harmony._arrays import FloatArray
 from openai_harmony._counted import counted
 from openai_harmony.errors import WrongTypeError
 from openai_harmony.next_prompt import Break
 from openai_harmony.rendered import MessageSpan
 from openai_harmony.token_batch import TokenBatch
-
-# `array` takes a subscript when the program runs only from Python 3.12 on.
-if TYPE_CHECKING:
-    _FloatArray: TypeAlias = array[float]
-else:
-    _FloatArray = array
 
 Data: TypeAlias = dict[str, list[Any]]
 """By its name, for each token what was given with it."""
@@ -47,7 +41,7 @@ class Examples(TokenBatch):
 
     loss_mask: bytearray
     """1 for each token that was sampled in its segment, else 0."""
-    logprobs: _FloatArray
+    logprobs: FloatArray
     """The log-probability of each token, float32; NaN where none was given."""
     spans: list[list[MessageSpan]]
     """For each segment the spans of its messages, counted from the segment's first token;
@@ -87,9 +81,6 @@ class Examples(TokenBatch):
         segments, tokens = counted(len(self), "segment"), counted(len(self.tokens), "token")
         trained = sum(self.loss_mask)
         return f"<Examples: {segments}, {tokens}, {trained:,} sampled>"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self._fields(), self.data_of_steps())
 
     @property
     def segments(self) -> list[Segment]:
@@ -131,20 +122,6 @@ class Examples(TokenBatch):
     def data_of_steps(self) -> list[Data]:
         """For each step what was given with its tokens."""
         return [{name: items[step] for name, items in self.data.items()} for step in self.steps]
-
-    def _fields(self) -> list[tuple[Any, ...]]:
-        fields = []
-        for index, (spans, broken) in enumerate(zip(self.spans, self.breaks)):
-            first, last = self.offsets[index], self.offsets[index + 1]
-            part = slice(first, last)
-            ids, mask, logprobs = self.tokens[part], self.loss_mask[part], self.logprobs[part]
-            samples = [
-                (step.start - first, step.stop - first)
-                for step in self.steps
-                if bisect_right(self.offsets, step.start) == index + 1
-            ]
-            fields.append((ids, mask, logprobs, spans, broken, samples))
-        return fields
 
 
 def checked_data(data: Mapping[str, Iterable[Any]], tokens: int) -> Data:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 import sys
 from pathlib import Path
@@ -19,6 +18,7 @@ from pydantic import (
 )
 
 from openai_harmony._extras import needed
+from openai_harmony._nearest import meant
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 """The hosts that only this machine reaches."""
@@ -170,9 +170,9 @@ NAMES = list(Settings.model_fields)
 
 
 def _unknown(name: str, plain: str, known: list[str]) -> str:
-    near = difflib.get_close_matches(plain, known, n=1, cutoff=0.65)
-    meant = f"; did you mean {near[0]}?" if near else f" (known: {', '.join(known)})"
-    return f"{name} is not a setting{meant}"
+    near = meant(plain, known)
+    way = f"; did you mean {near}?" if near else f" (known: {', '.join(known)})"
+    return f"{name} is not a setting{way}"
 
 
 def _listed(text: str | None) -> list[str]:

@@ -65,7 +65,9 @@ def to_arrow(batch: FlatExamples, columns: Columns = "trl") -> pa.Table:
     if columns == "flat" and batch.packs is not None:
         raise ValueError("columns: 'flat' says where each example is from, which packs do not")
     lists = _Lists(batch, columns)
-    made = _COLUMNS[columns](lists)
+    made = {name: lists.examples(of(lists)) for name, of in _TOKENS.get(columns, {}).items()}
+    if columns in _OTHERS:
+        made |= _OTHERS[columns](lists)
     if batch.packs is not None:
         made |= _OF_PACKS[columns](lists, batch.packs)
     return lists.pa.table(made)
@@ -174,6 +176,18 @@ class _Lists:
         lists = self.pa.ListArray.from_arrays(self.pa.array(bounds, self.pa.int32()), self.tokens())
         return lists.take(self._every(2)), lists.take(self.pc.add(self._every(2), 1))
 
+    def pairs(self) -> dict[str, Any]:
+        """The prompt and both answers of each row."""
+        prompts, answers = self.prompts_and_answers()
+        sides = {"prompt_ids": prompts[::2], "chosen_ids": answers[::2]}
+        return {**sides, "rejected_ids": answers[1::2]}
+
+    def labelled(self) -> dict[str, Any]:
+        """The prompt and the answer of each row, and whether it is preferred."""
+        prompts, answers = self.prompts_and_answers()
+        label = self.pa.array(self.batch.preferred, self.pa.bool_())
+        return {"prompt_ids": prompts, "completion_ids": answers, "label": label}
+
     def _every(self, step: int) -> Any:
         return self.pa.array(range(0, step * len(self.batch), step), self.pa.int64())
 
@@ -204,83 +218,40 @@ def pieces_of(ends: Sequence[int], longest: int) -> Iterator[tuple[int, int]]:
             start = stop
 
 
-def _trl(lists: _Lists) -> dict[str, Any]:
+_TOKENS: dict[str, dict[str, Callable[[_Lists], Any]]] = {
     # TRL 1 reads `labels` as they are; before, packing dropped them and kept the masks.
-    return {
-        "input_ids": lists.examples(lists.tokens()),
-        "labels": lists.examples(lists.labels()),
-        "assistant_masks": lists.examples(lists.loss_mask(lists.pa.int8())),
-    }
-
-
-def _axolotl(lists: _Lists) -> dict[str, Any]:
-    return {
-        "input_ids": lists.examples(lists.tokens()),
-        "attention_mask": lists.examples(lists.ones()),
-        "labels": lists.examples(lists.labels()),
-    }
-
-
-def _lengths_for_trl(lists: _Lists, packs: Any) -> dict[str, Any]:
-    return {"seq_lengths": lists.lengths(packs)}
-
-
-def _positions_for_axolotl(lists: _Lists, packs: Any) -> dict[str, Any]:
-    return {"position_ids": lists.examples(lists.positions())}
-
-
-def _both_for_torchtune(lists: _Lists, packs: Any) -> dict[str, Any]:
-    return {"input_pos": lists.examples(lists.positions()), "seq_lens": lists.lengths(packs)}
-
-
-def _torchtune(lists: _Lists) -> dict[str, Any]:
-    return {
-        "tokens": lists.examples(lists.tokens()),
-        "mask": lists.examples(lists.ignored()),
-    }
-
-
-def _flat(lists: _Lists) -> dict[str, Any]:
-    return {
-        "tokens": lists.examples(lists.tokens()),
-        "loss_mask": lists.examples(lists.loss_mask(lists.pa.uint8())),
-        "row": lists.rows(),
-        "spans": lists.spans(),
-    }
-
-
-def _dpo(lists: _Lists) -> dict[str, Any]:
-    prompts, answers = lists.prompts_and_answers()
-    return {
-        "prompt_ids": _of_pairs(prompts, 0),
-        "chosen_ids": _of_pairs(answers, 0),
-        "rejected_ids": _of_pairs(answers, 1),
-    }
-
-
-def _of_pairs(values: Any, side: int) -> Any:
-    return values[side::2]
-
-
-def _kto(lists: _Lists) -> dict[str, Any]:
-    prompts, answers = lists.prompts_and_answers()
-    label = lists.pa.array(lists.batch.preferred, lists.pa.bool_())
-    return {"prompt_ids": prompts, "completion_ids": answers, "label": label}
-
-
-_COLUMNS: dict[str, Callable[[_Lists], dict[str, Any]]] = {
-    "trl": _trl,
-    "axolotl": _axolotl,
-    "torchtune": _torchtune,
-    "flat": _flat,
-    "dpo": _dpo,
-    "kto": _kto,
+    "trl": {
+        "input_ids": _Lists.tokens,
+        "labels": _Lists.labels,
+        "assistant_masks": lambda lists: lists.loss_mask(lists.pa.int8()),
+    },
+    "axolotl": {
+        "input_ids": _Lists.tokens,
+        "attention_mask": _Lists.ones,
+        "labels": _Lists.labels,
+    },
+    "torchtune": {"tokens": _Lists.tokens, "mask": _Lists.ignored},
+    "flat": {
+        "tokens": _Lists.tokens,
+        "loss_mask": lambda lists: lists.loss_mask(lists.pa.uint8()),
+    },
 }
+"""For each trainer its columns, and what they have for each token."""
+
+_OTHERS: dict[str, Callable[[_Lists], dict[str, Any]]] = {
+    "flat": lambda lists: {"row": lists.rows(), "spans": lists.spans()},
+    "dpo": _Lists.pairs,
+    "kto": _Lists.labelled,
+}
+"""Columns that have no item for each token."""
 
 _OF_PACKS: dict[str, Callable[[_Lists, Any], dict[str, Any]]] = {
-    "trl": _lengths_for_trl,
-    "axolotl": _positions_for_axolotl,
-    "torchtune": _both_for_torchtune,
+    "trl": lambda lists, packs: {"seq_lengths": lists.lengths(packs)},
+    "axolotl": lambda lists, packs: {"position_ids": lists.examples(lists.positions())},
+    "torchtune": lambda lists, packs: {
+        "input_pos": lists.examples(lists.positions()),
+        "seq_lens": lists.lengths(packs),
+    },
 }
 """What says where each example of a pack ends, for each trainer."""
 

@@ -6,8 +6,9 @@ import operator
 import os
 from array import array
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
+from openai_harmony._arrays import IntArray
 from openai_harmony._counted import counted
 from openai_harmony.errors import HarmonyError
 from openai_harmony.rendered import MessageSpan
@@ -16,12 +17,6 @@ from openai_harmony.training import arrow, megatron, packing
 if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
-
-# `array` takes a subscript when the program runs only from Python 3.12 on.
-if TYPE_CHECKING:
-    _IntArray: TypeAlias = array[int]
-else:
-    _IntArray = array
 
 # Rows have no `source`.
 _FIELDS_OF_A_SPAN = len(MessageSpan._fields) - 1
@@ -32,7 +27,7 @@ class Example(NamedTuple):
 
     row: int
     """The index of the row that it was made of."""
-    tokens: _IntArray
+    tokens: IntArray
     """Its token ids, an array of uint32."""
     loss_mask: bytearray
     """A byte for each token, 1 if it is trained and else 0."""
@@ -62,14 +57,14 @@ class Batch:
     [(1, InvalidRowError('Invalid row: messages is empty'))]
     """
 
-    tokens: _IntArray
+    tokens: IntArray
     """The token ids of all examples, uint32."""
-    offsets: _IntArray
+    offsets: IntArray
     """Where each example begins among the tokens, and the end of the last, int64: one more than
     there are examples. Example ``i`` is ``tokens[offsets[i]:offsets[i + 1]]``."""
     loss_mask: bytearray
     """A byte for each token: 1 if it is trained, else 0."""
-    row: _IntArray
+    row: IntArray
     """The index of the row that each example was made of, int64."""
     preferred: list[bool]
     """Whether each example is a preferred answer, with ``format="preference"``; else empty."""
@@ -86,7 +81,7 @@ class Batch:
     dropped_thoughts: int
     """How many thoughts of the examples were not rendered, since a model does not see those of
     completed turns (by ``config``). With an example for each turn it is 0."""
-    packs: _IntArray | None
+    packs: IntArray | None
     """Where each pack begins among the examples, and the end of the last, int64; ``None`` unless
     :meth:`pack` made this batch."""
 

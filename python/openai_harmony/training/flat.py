@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from typing_extensions import Self
 
-if TYPE_CHECKING:
-    _IntArray = array[int]
+from openai_harmony._arrays import IntArray
 
 
 class FlatExamples(Protocol):
     """Examples as flat arrays, which :class:`openai_harmony.training.Batch` has and describes."""
 
-    tokens: _IntArray
-    offsets: _IntArray
+    tokens: IntArray
+    offsets: IntArray
     loss_mask: bytearray
-    row: _IntArray
+    row: IntArray
     preferred: list[bool]
-    packs: _IntArray | None
+    packs: IntArray | None
     _spans: Any
     _span_offsets: Any
 

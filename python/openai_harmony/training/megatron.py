@@ -29,13 +29,11 @@ import struct
 from array import array
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
+from openai_harmony._arrays import IntArray
 from openai_harmony.training.flat import FlatExamples
 from openai_harmony.training.whole_files import AllOrNothing, WholeFiles
-
-if TYPE_CHECKING:
-    _Lengths = array[int]
 
 _MAGIC = b"MMIDIDX\x00\x00"
 _HEADER = struct.Struct("<9sQBQQ")
@@ -81,7 +79,7 @@ class MegatronWriter(AllOrNothing):
         ``OSError`` if they cannot be written.
         """
         self._files = WholeFiles(megatron_paths(prefix))
-        self._lengths: _Lengths = array("i")
+        self._lengths: IntArray = array("i")
 
     def write(self, batch: FlatExamples, start: int = 0, stop: int | None = None) -> None:
         """Appends the examples of a batch, or those from ``start`` up to ``stop``."""
@@ -122,7 +120,7 @@ def read_megatron(prefix: str | os.PathLike[str]) -> Iterator[tuple[list[int], l
     ``ValueError`` for other files.
     """
     tokens, masks, index, _ = megatron_paths(prefix)
-    lengths: _Lengths = array("i")
+    lengths: IntArray = array("i")
     with open(index, "rb") as file:
         header = file.read(_HEADER.size)
         if len(header) < _HEADER.size or not header.startswith(_MAGIC):
@@ -138,7 +136,7 @@ def read_megatron(prefix: str | os.PathLike[str]) -> Iterator[tuple[list[int], l
             yield ids.tolist(), list(mask.read(length))
 
 
-def _write_index(file: IO[bytes], lengths: _Lengths, kind: int) -> None:
+def _write_index(file: IO[bytes], lengths: IntArray, kind: int) -> None:
     count = len(lengths)
     file.write(_HEADER.pack(_MAGIC, 1, kind, count, count + 1))
     file.write(lengths)
@@ -148,7 +146,7 @@ def _write_index(file: IO[bytes], lengths: _Lengths, kind: int) -> None:
         file.write(array("q", range(first, min(first + STEP, count + 1))))
 
 
-def _pointers(lengths: _Lengths, item_bytes: int) -> Iterator[array[int]]:
+def _pointers(lengths: IntArray, item_bytes: int) -> Iterator[array[int]]:
     """Where each sequence begins, in bytes."""
     begin = 0
     for first in range(0, len(lengths), STEP):

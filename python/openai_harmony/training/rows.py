@@ -11,7 +11,7 @@ from typing_extensions import Unpack
 
 from openai_harmony import _lowlevel
 from openai_harmony._options import completed, takes
-from openai_harmony.chat import ReasoningEffort
+from openai_harmony.chat import effort_of
 from openai_harmony.encoding import load_harmony_encoding
 from openai_harmony.errors import WrongTypeError, quoted
 from openai_harmony.training.arrow import arrow_stream
@@ -65,7 +65,8 @@ def _rendered(rows: Iterable[Any], first_row: int, options: RowOptions) -> Batch
     _check_system(given)
     if given["max_tokens"] is None and given["overflow"] in ("drop", "truncate_turns"):
         raise ValueError(f"overflow: {given['overflow']!r} does nothing without max_tokens")
-    given["reasoning_effort"] = _effort(given["reasoning_effort"])
+    if given["reasoning_effort"] is not None:
+        given["reasoning_effort"] = effort_of(given["reasoning_effort"])
     stream = arrow_stream(rows)
     if stream is not None and not hasattr(_lowlevel, "render_arrow"):
         raise NotImplementedError("rows: `make demo` builds no reader of Arrow, `make test` does")
@@ -81,14 +82,6 @@ def _check_system(given: RowOptions) -> None:
     for name, value in system.items():
         if given["format"] == "harmony" and isinstance(value, (str, datetime.date)):
             raise ValueError(f"{name}: rows of the format 'harmony' have their own system message")
-
-
-def _effort(effort: object) -> ReasoningEffort | None:
-    try:
-        return None if effort is None else ReasoningEffort(effort)
-    except ValueError:
-        known = "'low', 'medium' or 'high'"
-        raise ValueError(f"reasoning_effort: expected {known}, got {quoted(effort)}") from None
 
 
 def _check_rows(rows: object) -> None:

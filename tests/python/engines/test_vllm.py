@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import sys
 from importlib.metadata import entry_points
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -23,7 +21,6 @@ from vllm.v1.structured_output.backend_xgrammar import validate_xgrammar_grammar
 
 from openai_harmony import load_harmony_encoding
 from openai_harmony.adapters import vllm as adapter
-from openai_harmony.adapters.vllm import plugin
 from openai_harmony.grammar import TurnGrammar
 
 ENCODING = load_harmony_encoding("HarmonyGptOss")
@@ -338,26 +335,6 @@ def test_what_the_model_says_for_others_is_not_the_answer(parser_class: Any) -> 
         ("assistant", "final"),
         ("user", "final"),
     ]
-
-
-@pytest.mark.parametrize(
-    ("packages", "blamed"),
-    [
-        (["openai-harmony", "oss-harmony"], "oss-harmony"),
-        (["openai-harmony"], "another package"),
-        (None, "another package"),
-    ],
-)
-def test_a_module_that_another_package_replaced_is_reported(
-    packages: list[str] | None, blamed: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(adapter.SWITCH, "1")
-    # Theirs has no classes of events; ours would load one again that is taken away.
-    monkeypatch.setitem(sys.modules, "openai_harmony", ModuleType("openai_harmony"))
-    found = {} if packages is None else {"openai_harmony": packages}
-    monkeypatch.setattr(plugin, "packages_distributions", lambda: found)
-    with pytest.raises(ImportError, match=f"^{blamed} has taken the place of the module"):
-        adapter.register()
 
 
 def test_it_is_an_entry_point() -> None:
