@@ -53,7 +53,7 @@ class TestEachDialect:
 
     def test_is_recognized_by_the_commands(self, dialect: str) -> None:
         assert dialect in get_args(Form)
-        assert dialect in inputs._CHOICES.values()
+        assert dialect in inputs.APIS
         assert dialect in forms.READERS
 
     def test_is_in_the_reference(self, dialect: str) -> None:

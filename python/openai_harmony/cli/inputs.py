@@ -24,21 +24,10 @@ _MOST_REPORTED = 20
 _INDEX = re.compile(r"\[\d+\]")
 _EXAMPLE = re.compile(rb'"(?:labels|mask|loss_mask|prompt_ids)"')
 """Columns of examples that no request has, nor tokens without a mask."""
-_CHOICES = {
-    "chat": "chat_completions",
-    "responses": "responses",
-    "anthropic": "anthropic",
-    "ollama": "ollama",
-    "harmony": "harmony",
-    "tokens": "tokens",
-    "markers": "markers",
-    "stripped": "stripped",
-    "plain": "plain",
-    "answer": "answer",
-}
+_APIS = ("chat", "responses", "anthropic", "ollama")
+_OTHERS = ("harmony", "tokens", "markers", "stripped", "plain", "answer")
 
-
-APIS = frozenset(_CHOICES[name] for name in ("chat", "responses", "anthropic", "ollama"))
+APIS = frozenset(("chat_completions", *_APIS[1:]))
 """The forms of requests; their values are turns."""
 SAMPLED = frozenset(("stripped", "answer"))
 """The forms of sampled output; their values are conversations."""
@@ -75,7 +64,7 @@ def add_input(parser: argparse.ArgumentParser, *names: str) -> None:
     reading(
         "--as",
         dest="form",
-        choices=list(_CHOICES),
+        choices=[*_APIS, *_OTHERS],
         help="input format, if it cannot be detected; markers: <|start|> and its like are "
         "special tokens; stripped: their names were dropped; plain: ordinary text; answer: of an "
         "API, whole or as the log of a stream",
@@ -162,7 +151,7 @@ class _Reader:
     """Reads inputs as the options say, and prints what was left out of them."""
 
     def __init__(self, options: argparse.Namespace) -> None:
-        self._form: Any = _CHOICES.get(options.form)
+        self._form: Any = "chat_completions" if options.form == "chat" else options.form
         # Examples of training have no date, as `harmony dataset` writes them.
         is_example = getattr(options, "ending", None) == "training"
         self._date: str | None = options.date or (None if is_example else "today")
@@ -191,7 +180,7 @@ class _Reader:
         try:
             found = recognize(source.raw, self._form, date=self._date, tools=self._tools)
         except UnknownForm as error:
-            raise CommandError(f"{source.name}: {error}{self._better(source.raw)}") from None
+            raise CommandError(f"{source.name}: {error}") from None
         for note in found.notes:
             self._note(source.name, note)
         value: Any = found.value
@@ -215,17 +204,6 @@ class _Reader:
         if examples is None:
             return None
         return (Input(f"{source.name}{column}", "tokens", *one) for column, one in examples)
-
-    def _better(self, raw: bytes) -> str:
-        """What would read a text that is not of the form that was given."""
-        from openai_harmony.show.forms import UnknownForm, recognize
-
-        try:
-            form = recognize(raw, date=self._date).form
-        except UnknownForm:
-            return ""
-        [choice] = [choice for choice, known in _CHOICES.items() if known == form]
-        return f"; this can be read with --as {choice}"
 
     def _note(self, name: str, note: str) -> None:
         """Prints a note once, whatever the index of the message that it is about."""

@@ -87,15 +87,23 @@ def recognize(
     >>> recognize("200006, 1428").value, recognize("<|start|>user").value
     ([200006, 1428], [200006, 1428])
     """
-    if isinstance(text, bytes):
-        text = _decoded(text)
-    text = text.removeprefix("\ufeff")
+    text = (_decoded(text) if isinstance(text, bytes) else text).removeprefix("\ufeff")
     if not text.strip():
         raise UnknownForm("empty")
+    try:
+        return _read(text, form, date, tools)
+    except UnknownForm:
+        raise
+    except (ValueError, HarmonyError) as error:
+        # In a line; pydantic's have several.
+        raise UnknownForm(" ".join(str(error).split())) from None
+
+
+def _read(text: str, form: Form | None, date: str | None, tools: Sequence[str]) -> Recognized:
     if form in ("markers", "stripped", "plain"):
         return _of_text(text, form, tools)
     may_be_answer = form in (None, "tokens", "answer")
-    data = _log(text) if may_be_answer else None
+    data = whole_answer(text) if may_be_answer else None
     is_json = data is not None or not may_be_answer or text.lstrip()[0] in "{["
     if data is None and is_json:
         data = _parsed(text)
@@ -135,19 +143,9 @@ def _parsed(text: str) -> Any:
         raise UnknownForm("not JSON that can be read: nested too deeply") from None
 
 
-def _log(text: str) -> Any:
-    try:
-        return whole_answer(text)
-    except ValueError as error:
-        raise UnknownForm(_line(error)) from None
-
-
 def _of_answer(data: Mapping[str, Any]) -> Recognized | None:
     """What an API or an engine answered."""
-    try:
-        found = answered(data)
-    except (ValueError, HarmonyError) as error:
-        raise UnknownForm(_line(error)) from None
+    found = answered(data)
     if not found:
         return None
     if isinstance(found[0], Message):
@@ -182,7 +180,11 @@ def _of_json(data: Any, form: Form | None, date: str | None) -> Recognized:
         raise UnknownForm("expected an object or a list")
     saved = data.get("fed", data.get("read"))
     if isinstance(saved, dict) and "version" in data and form in (None, "tokens"):
-        return _of_saved(saved)
+        # What was fed to a reply or a parser that ``to_bytes`` saved.
+        match saved:
+            case {"Tokens": {"tokens": list(tokens)}}:
+                return Recognized("tokens", _ids(tokens))
+        raise UnknownForm("a saved checkpoint has no tokens, so there is nothing to show")
     for name in _TOKEN_FIELDS:
         if isinstance(data.get(name), list) and form in (None, "tokens"):
             return Recognized("tokens", _ids(data[name], name))
@@ -203,14 +205,6 @@ def _of_json(data: Any, form: Form | None, date: str | None) -> Recognized:
     if form == "harmony" or (form is None and _is_harmony(data)):
         return _of_harmony(data)
     return _of_request(data, form, date)
-
-
-def _of_saved(state: Mapping[str, Any]) -> Recognized:
-    """What was fed to a reply or a parser that ``to_bytes`` saved."""
-    match state:
-        case {"Tokens": {"tokens": list(tokens)}}:
-            return Recognized("tokens", _ids(tokens))
-    raise UnknownForm("a saved checkpoint has no tokens, so there is nothing to show")
 
 
 def _is_harmony(data: Mapping[str, Any]) -> bool:
@@ -235,10 +229,7 @@ def _is_own_message(message: Mapping[str, Any]) -> bool:
 def _of_harmony(data: Mapping[str, Any]) -> Recognized:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        try:
-            conversation = Conversation.from_dict(data)
-        except (ValueError, HarmonyError) as error:
-            raise UnknownForm(_line(error)) from None
+        conversation = Conversation.from_dict(data)
     return Recognized("harmony", conversation, [str(one.message) for one in caught])
 
 
@@ -259,7 +250,7 @@ def _of_request(data: Mapping[str, Any], form: Form | None, date: str | None) ->
         if unused == 0:
             break
     if best is None:
-        raise UnknownForm(_line(failed))
+        raise failed or UnknownForm("expected a request")
     _, form, turn = best
     return Recognized(form, turn, [f"{one.path}: {one.reason}" for one in turn.unused])
 
@@ -281,11 +272,6 @@ def _ids(values: list[Any], name: str = "tokens") -> list[int]:
             shown = value if abs(value) < 10**18 else "so large a number"
             raise UnknownForm(f"{name}[{index}]: {shown} is not a token id")
     return values
-
-
-def _line(error: object) -> str:
-    """An error in a line; pydantic's have several."""
-    return " ".join(str(error).split())
 
 
 __all__ = ["Recognized", "UnknownForm", "recognize"]
