@@ -93,8 +93,8 @@ class Answer:
             await rest.aclose()
         self.reason = reason
         data = feed(tokens, logprobs)
-        if self.keep is not None:
-            yield data  # before the store is asked, which may take until the server ends
+        if self.keep is not None or self.is_large:
+            yield data  # before the store or a thread, which may take until the server ends
             data = b""
         if ends:
             data += await (self.failed(self.broke) if self.broke else self._last(reason))
@@ -140,17 +140,21 @@ class Answer:
     async def failed(self, error: EngineError) -> bytes:
         """What ends the stream of an answer that cannot be completed, or not stored."""
         first, self._first = self._first, b""
-        return first + (self._end or await self._failure(error))
+        if not self._end:
+            await self._made(partial(self._fail, error))
+        self.has_ended = True
+        return first + self._end
 
-    async def _failure(self, error: EngineError) -> bytes:
+    def _fail(self, error: EngineError) -> None:
         self.reason = "abort"
         if self._chunks:
             chunks = [*self._chunks[:-1], failed_after_all(self._chunks[-1], str(error))]
         elif self.shape is None:
-            return await self._made(partial(self.reply.fail_bytes, str(error), error.status))
+            self._end = self.reply.fail_bytes(str(error), error.status)
+            return
         else:
             chunks = self.reply.fail(str(error), error.status)
-        return b"".join(map(self._frame, chunks))
+        self._end = b"".join(map(self._frame, chunks))
 
     async def _last(self, reason: FinishReason) -> bytes:
         await self._made(partial(self._finish, reason))
@@ -219,7 +223,10 @@ async def side_by_side(answers: list[Answer]) -> AsyncGenerator[bytes, None]:
                 continue
             running -= 1
             if found.broke is not None:
-                yield await found.failed(found.broke)
+                end = await found.failed(found.broke)
+                for answer in answers:
+                    answer.has_ended = True
+                yield end
                 return
             chunks = list(map(found.completed, found.reply.finish(found.reason or "stop")))
             found.has_ended = True

@@ -101,8 +101,9 @@ class Laws:
         drained += settings.store_timeout if self._world.network.hangs else 0
         drained += AT_ONCE if not one.slow else longest("client_timeout") + 5
         latest = min(latest, max(drained, one.begun + AT_ONCE))
-        # A client that reads nothing sees the close of a WebSocket late.
-        ended = one.released if one.is_message and one.slow > LAST_SECONDS else one.ended
+        # A client that reads nothing sees the close of a WebSocket late, and a refusal.
+        is_blind = one.slow > LAST_SECONDS and (one.is_message or not asked)
+        ended = one.released if is_blind else one.ended
         assert ended <= latest, f"it ended {ended - latest} s too late"
         if asked and not self._world.network.refusals:
             waited = min(found.began for found in asked) - one.whole_at
@@ -154,7 +155,8 @@ class Laws:
             settings = process.settings if process else None
             patience = settings and min(settings.client_timeout, settings.body_timeout)
             # Of what is cut, only a few bytes are read at a time.
-            is_taken = patience and one.slow > patience / (40 if self._world.network.cuts else 4)
+            parts = max(40, one.reads / 400) if self._world.network.cuts else 4
+            is_taken = patience and one.slow > patience / parts
             asked = self._asked.get(one.marker)
             is_gone = not one.status and not asked and self._is_unheard(one)
             # Its last piece has little time.
