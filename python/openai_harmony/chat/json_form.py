@@ -59,7 +59,7 @@ def error_inside(error: ValueError, field: str, index: int) -> ValueError:
                     "type": line["type"],
                     "loc": (field, index, *line["loc"]),
                     "input": line["input"],
-                    "ctx": _context(line),
+                    "ctx": line.get("ctx", {}),
                 }
                 for line in error.errors()
             ],
@@ -67,11 +67,6 @@ def error_inside(error: ValueError, field: str, index: int) -> ValueError:
     ours = isinstance(error, (MissingFieldError, WrongTypeError))
     kind = type(error) if ours else ValueError
     return kind(f"{error} (in {field}[{index}])")
-
-
-def _context(line: Mapping[str, Any]) -> dict[str, Any]:
-    context: dict[str, Any] = line.get("ctx", {})
-    return context
 
 
 def _name(value: Any) -> str:

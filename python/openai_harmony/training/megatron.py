@@ -140,21 +140,14 @@ def _write_index(file: IO[bytes], lengths: IntArray, kind: int) -> None:
     count = len(lengths)
     file.write(_HEADER.pack(_MAGIC, 1, kind, count, count + 1))
     file.write(lengths)
-    for part in _pointers(lengths, _ITEM_BYTES[kind]):
+    begins = itertools.islice(itertools.accumulate(lengths, initial=0), count)
+    _write_numbers(file, (begin * _ITEM_BYTES[kind] for begin in begins))
+    _write_numbers(file, iter(range(count + 1)))
+
+
+def _write_numbers(file: IO[bytes], numbers: Iterator[int]) -> None:
+    while part := array("q", itertools.islice(numbers, STEP)):
         file.write(part)
-    for first in range(0, count + 1, STEP):
-        file.write(array("q", range(first, min(first + STEP, count + 1))))
-
-
-def _pointers(lengths: IntArray, item_bytes: int) -> Iterator[array[int]]:
-    """Where each sequence begins, in bytes."""
-    begin = 0
-    for first in range(0, len(lengths), STEP):
-        part = array("q")
-        for length in lengths[first : first + STEP]:
-            part.append(begin)
-            begin += length * item_bytes
-        yield part
 
 
 __all__ = ["MegatronWriter", "megatron_paths", "read_megatron"]
