@@ -13,6 +13,7 @@ from openai_harmony.cli.rendering import config_for, ending_of
 from openai_harmony.cli.rows import rows_or_sources
 
 if TYPE_CHECKING:
+    from openai_harmony._arrays import IntArray
     from openai_harmony.rendered import Rendered
 
 
@@ -37,15 +38,14 @@ examples:
 def run(options: argparse.Namespace) -> int:
     """Prints a table, or with ``--to json`` an object, for each input."""
     output = Output(options.output)
-    counter = _Counter(options)
     total = 0
 
     def write(one: Input) -> None:
         nonlocal total
         if options.total:
-            total += counter.total(one)
+            total += _total(one, options)
             return
-        tokens, messages = counter.counts(one)
+        tokens, messages = _counts(one, options)
         if options.to == "json":
             made = [{"heading": heading, "tokens": count} for heading, count in messages]
             counts = {"tokens": tokens, "messages": made}
@@ -61,57 +61,58 @@ def run(options: argparse.Namespace) -> int:
     return code
 
 
-class _Counter:
-    """Counts inputs without drawing them: files have a hundred thousand."""
+def _total(one: Input, options: argparse.Namespace) -> int:
+    """The tokens of an input."""
+    from openai_harmony.show.cells import the_encoding
 
-    def __init__(self, options: argparse.Namespace) -> None:
-        # Imported once: looking modules up for each line takes a tenth of the time.
-        from openai_harmony import show
-        from openai_harmony.show.cells import the_encoding
-        from openai_harmony.show.lines import label
-        from openai_harmony.show.sources import labels, labels_of_example
+    if isinstance(one.value, list):
+        return len(one.value)
+    if _is_default(one, options):
+        return len(one.value.prompt_array(the_encoding()))
+    return len(_rendered(one, options))
 
-        self._picture, self._label, self._labels = show.picture, label, labels
-        self._labels_of_example = labels_of_example
-        self._encoding = the_encoding()
-        self._options = options
-        self._is_prompt = options.ending in (None, "completion")
-        self._has_flags = bool(given_flags(options, RENDERING))
 
-    def total(self, one: Input) -> int:
-        """The tokens of an input."""
-        if isinstance(one.value, list):
-            return len(one.value)
-        if self._is_default(one):
-            return len(one.value.prompt_array(self._encoding))
-        return self.counts(one)[0]
+def _counts(one: Input, options: argparse.Namespace) -> tuple[int, list[tuple[str, int]]]:
+    """The tokens of an input, and the heading and tokens of each message.
 
-    def counts(self, one: Input) -> tuple[int, list[tuple[str, int]]]:
-        """The tokens of an input, and the heading and tokens of each message."""
-        if one.form == "plain":
-            return len(one.value), []
-        if one.row is not None:
-            sizes = [span.end - span.start for span in one.row.spans]
-            return len(one.value), [*zip(self._labels_of_example(one.row), sizes)]
-        if isinstance(one.value, list):
-            picture = self._picture(one.value)
-            rows = [(self._label(block), block.end - block.start) for block in picture.blocks]
-            return len(picture.tokens), rows
-        rendered = self._rendered(one)
-        sizes = [span.end - span.start for span in rendered.spans]
-        return len(rendered), [*zip(self._labels(rendered), sizes)]
+    What is rendered is not read again for a picture, which takes three times as long.
+    """
+    from openai_harmony import show
+    from openai_harmony.show.lines import label
+    from openai_harmony.show.sources import labels
 
-    def _rendered(self, one: Input) -> Rendered:
-        if self._is_default(one):
-            rendered: Rendered = one.value.render_with_spans(self._encoding)
-            return rendered
-        return self._encoding.render_with_spans(
-            getattr(one.value, "conversation", one.value),
-            config_for(self._options, one),
-            ending=ending_of(self._options, one) or "completion",
-            prefill=getattr(one.value, "prefill", None) if self._is_prompt else None,
-        )
+    if one.form == "plain":
+        return len(one.value), []
+    if one.row is not None:
+        tokens: IntArray = one.row.tokens
+        spans = [span._replace(message=index) for index, span in enumerate(one.row.spans)]
+    elif isinstance(one.value, list):
+        blocks = show.picture(one.value).blocks
+        return len(one.value), [(label(block), block.end - block.start) for block in blocks]
+    else:
+        tokens = rendered = _rendered(one, options)
+        spans = rendered.spans
+    sizes = [span.end - span.start for span in spans]
+    return len(tokens), [*zip(labels(tokens, spans), sizes)]
 
-    def _is_default(self, one: Input) -> bool:
-        """Whether it is a request, of whose prompt nothing is to be another way."""
-        return self._is_prompt and not self._has_flags and one.form in APIS
+
+def _rendered(one: Input, options: argparse.Namespace) -> Rendered:
+    from openai_harmony.show.cells import the_encoding
+
+    encoding = the_encoding()
+    if _is_default(one, options):
+        rendered: Rendered = one.value.render_with_spans(encoding)
+        return rendered
+    is_prompt = options.ending in (None, "completion")
+    return encoding.render_with_spans(
+        getattr(one.value, "conversation", one.value),
+        config_for(options, one),
+        ending=ending_of(options, one) or "completion",
+        prefill=getattr(one.value, "prefill", None) if is_prompt else None,
+    )
+
+
+def _is_default(one: Input, options: argparse.Namespace) -> bool:
+    """Whether it is a request, of whose prompt nothing is to be another way."""
+    is_prompt = options.ending in (None, "completion")
+    return is_prompt and one.form in APIS and not given_flags(options, RENDERING)

@@ -119,10 +119,6 @@ class Examples(TokenBatch):
             {name: items[response] for name, items in self.data.items()},
         )
 
-    def data_of_steps(self) -> list[Data]:
-        """For each step what was given with its tokens."""
-        return [{name: items[step] for name, items in self.data.items()} for step in self.steps]
-
 
 def checked_data(data: Mapping[str, Iterable[Any]], tokens: int) -> Data:
     """The data of a step, an item for each of its tokens."""

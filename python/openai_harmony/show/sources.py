@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence, Sized
 from functools import lru_cache
 from typing import Any, Literal
 
+from openai_harmony._arrays import IntArray
 from openai_harmony._counted import counted
 from openai_harmony.chat import Conversation, Message, Role
 from openai_harmony.errors import HarmonyError, WrongTypeError
@@ -166,21 +167,11 @@ def _of_rendered(
     return Picture(tokens, with_gaps(blocks, tokens), title, mask, read.marks)
 
 
-def labels(x: Rendered) -> list[str]:
+def labels(tokens: IntArray, spans: Iterable[MessageSpan]) -> list[str]:
     """What a picture calls each message: without a picture, as counting needs no more."""
-    made = []
-    for span, (role, channel) in zip(x.spans, x._speakers):
-        header = x[span.start : span.content].tobytes()
-        speaker = _speaker(header) or Speaker(role, None, channel)
-        made.append(label_of(speaker, span.message))
-    return made
-
-
-def labels_of_example(x: Any) -> list[str]:
-    """What a picture calls each message of an example of training, which has them all."""
-    headers = (x.tokens[span.start : span.content].tobytes() for span in x.spans)
-    speakers = (_speaker(header) or Speaker("assistant", None, None) for header in headers)
-    return [label_of(speaker, number) for number, speaker in enumerate(speakers)]
+    headers = ((span, tokens[span.start : span.content].tobytes()) for span in spans)
+    unread = Speaker("assistant")
+    return [label_of(_speaker(header) or unread, span.message) for span, header in headers]
 
 
 @lru_cache(maxsize=4096)
@@ -306,4 +297,4 @@ def _token_ids(x: Any) -> list[int]:
     return tokens
 
 
-__all__ = ["labels", "labels_of_example", "mark_of", "of_tokens"]
+__all__ = ["labels", "mark_of", "of_tokens"]
