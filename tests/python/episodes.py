@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from random import Random
 
 from openai_harmony import load_harmony_encoding
+from tables import table
 
 ENCODING = load_harmony_encoding("HarmonyGptOss")
 RETURN, CALL = 200002, 200012
@@ -33,15 +34,7 @@ RECIPIENTS = [
     ),
 ]
 CHANNELS = ["analysis", "commentary", "final", "Final", "comment", "commentary?", "", "final json"]
-TYPES = [
-    "",
-    " <|constrain|>json",
-    " json",
-    "<|constrain|>json",
-    " code",
-    " <|constrain|> json",
-    " a b",
-]
+TYPES = table("episodes", "types")
 TEXTS = [
     *(
         "",

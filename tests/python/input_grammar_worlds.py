@@ -11,21 +11,12 @@ from typing import Any
 import lark
 
 from openai_harmony.grammar import TurnGrammar
+from tables import table
 
 CHARACTERS = ["a", "b", "<", "|", '"', "\n"]
 TERMINALS = ["A", "B", "C"]
 RULES = ["start", "one", "two"]
-REGEXES = [
-    r"/[ab]+/",
-    r"/(a|b\n)/",
-    r"/[^a]/",
-    r"/</",
-    r"/(ab?)+/",
-    r'/"[^"]*"/',
-    r"/\|/",
-    r"/A/i",
-    r"/./s",
-]
+REGEXES = table("input_grammar_worlds", "regexes")
 PATCH = r"""
 start: begin file+ end
 begin: "*** Begin Patch" LF

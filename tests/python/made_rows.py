@@ -7,18 +7,12 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
+from tables import table
+
 OWN_NAMES = ["assistant", "gpt", "model", "bot", "chatgpt"]
 CALLERS = ["function_call", "function-call", "tool_call"]
 USERS = ["user", "human"]
-RESULTS = [
-    "tool",
-    "function",
-    "observation",
-    "observations",
-    "tool_response",
-    "function_response",
-    "ipython",
-]
+RESULTS = table("made_rows", "results")
 PAIRS = [
     ("chosen", "rejected"),
     ("chosen_messages", "rejected_messages"),

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from labelled_turns import SCHEMA, Labelled
 from openai_harmony import Message, Prefill, load_harmony_encoding
 from openai_harmony.grammar import TurnGrammar
+from tables import table
 
 ENCODING = load_harmony_encoding("HarmonyGptOss")
 END_OF_TEXT, END = 199999, 200007
@@ -108,16 +109,7 @@ def eight_fields(count: int) -> list[dict[str, Any]]:
 
 def different_fields(count: int) -> list[dict[str, Any]]:
     """Tools of eight fields each, of other names and types in each tool."""
-    kinds: list[dict[str, Any]] = [
-        {"type": "string"},
-        {"type": "integer", "minimum": 0, "maximum": 100},
-        {"type": "number"},
-        {"type": "boolean"},
-        {"enum": ["a", "b"]},
-        {"type": "array", "items": {"type": "string"}},
-        {"type": ["string", "null"]},
-        {"type": "object", "properties": {"x": {"type": "integer"}}},
-    ]
+    kinds: list[dict[str, Any]] = table("sampled_turns", "different fields, kinds")
     return [
         {
             "name": f"tool{n}",

@@ -17,6 +17,7 @@ import schema_worlds
 from labelled_json import ANSWERS, SCHEMAS
 from openai_harmony import Prefill
 from openai_harmony.grammar import Loosened, TurnGrammar
+from tables import table
 
 BEGUN = Prefill(channel="final", text="")
 
@@ -184,24 +185,7 @@ def test_patterns_of_some_length(pattern: str, least: int) -> None:
         assert not loosened or pattern in several or not expected, (schema, loosened)
 
 
-DEFINITIONS = {
-    'start: "a" start "a" | "b"': True,
-    'start: "<" start "a" | "b"': True,
-    'start: "<" start "a" | "|"': False,
-    'start: "<" start "a" | /[|b]/': False,
-    'start: "a" start "b" | "<" | "b"': False,
-    'start: one "|" | "b"\none: "a" one "<" | "b"': False,
-    'start: "<" one "b"\none: "a" one "b" | ': True,
-    'start: "<" one "|"\none: "a" one "b" | ': False,
-    'start: one one\none: "a" one "b" | /[<b]/': False,
-    'start: one* "|"\none: "a" one "b" | "<"': False,
-    'start: "<" one* "b"\none: "a" one "b" | "|"': False,
-    'start: "<" one+ "b"\none: "a" one "b" | "|"': False,
-    'start: "<" "a"* "b" | "b" start "|"': True,
-    'start: "<" "a"~0..2 "b" | "b" start "|"': True,
-    'start: "<" one* "a"\none: "a" one "b" | "b"': True,
-    'start: two\ntwo: "a" two "b" | one\none: "<" two "|" | "b"': False,
-}
+DEFINITIONS = dict(table("bnf_worlds", "definitions"))
 """Grammars of which some rule leads to itself; whether each `<` may be as it is: no rule has a `|`, or ends with a `<`."""
 
 

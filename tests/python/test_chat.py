@@ -26,7 +26,7 @@ from openai_harmony import (
     ToolNamespaceConfig,
     load_harmony_encoding,
 )
-from openai_harmony.errors import UnknownFieldWarning, WrongTypeError
+from openai_harmony.errors import UnknownFieldWarning
 from tables import table
 
 SCHEMA = {"type": "object", "properties": {"x": {"default": None}}}
@@ -89,13 +89,6 @@ def test_a_conversation_is_iterated_by_messages() -> None:
     assert list(Conversation()) == []
 
 
-def test_a_string_is_not_a_list() -> None:
-    with pytest.raises(WrongTypeError, match="^contents: expected a list of parts, got str$"):
-        Message.from_role_and_contents("user", "abc")
-    with pytest.raises(ValidationError, match="valid_channels"):
-        SystemContent().with_required_channels("abc")
-
-
 @pytest.mark.parametrize("role", list(Role))
 def test_words_are_accepted_for_roles(role: Role) -> None:
     word = role.value
@@ -103,21 +96,6 @@ def test_words_are_accepted_for_roles(role: Role) -> None:
     assert Author.new(word, "n").role is role
     assert Author(role=word).role is role  # type: ignore[arg-type]
     assert Role(word) is role
-
-
-def test_what_with_tools_takes() -> None:
-    with pytest.raises(TypeError, match="^ns_config: expected a ToolNamespaceConfig, got list$"):
-        SystemContent().with_tools([])  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="^ns_config: expected a ToolNamespaceConfig, got str$"):
-        DeveloperContent().with_tools("browser")  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("value", ["bob", "USER", "", None, 3])
-def test_other_words_are_not_roles(value: Any) -> None:
-    with pytest.raises(ValueError, match=f"^Unknown role: {value!r} \\(known: user, "):
-        Role(value)
-    with pytest.raises(ValidationError):
-        Message.from_role_and_content(value, "x")
 
 
 def test_a_role_is_accepted_for_a_string() -> None:
@@ -148,15 +126,6 @@ def test_defaults_are_not_shared() -> None:
     assert DeveloperContent.new().response_formats == []
 
 
-def test_reasoning_effort_is_checked_by_its_builder() -> None:
-    content = SystemContent.new().with_reasoning_effort("High")
-    assert content.reasoning_effort is ReasoningEffort.HIGH
-    with pytest.raises(
-        ValueError, match="Unknown reasoning effort: 'huge' is not one of 'Low', 'Medium', 'High'"
-    ):
-        content.with_reasoning_effort("huge")  # type: ignore[arg-type]
-
-
 @pytest.mark.parametrize("name", ["high", "HIGH", "High", "hIgH"])
 def test_an_effort_is_named_in_any_case_of_letters(name: str) -> None:
     assert ReasoningEffort(name) is ReasoningEffort.HIGH
@@ -164,9 +133,6 @@ def test_an_effort_is_named_in_any_case_of_letters(name: str) -> None:
     assert content.reasoning_effort is ReasoningEffort.HIGH
     assert content == SystemContent.from_dict({"reasoning_effort": name})
     assert content.to_dict()["reasoning_effort"] == "High"
-    for wrong in ["", "hi", " high", 3, None]:
-        with pytest.raises(ValueError, match="Unknown reasoning effort"):
-            ReasoningEffort(wrong)
 
 
 def test_the_text_of_a_message_is_that_of_its_parts() -> None:
@@ -192,20 +158,6 @@ def test_a_response_format_has_a_field_named_schema(schema: Any) -> None:
     assert made.schema is schema or made.schema == schema
     assert made.model_dump() == {"name": "f", "description": None, "schema": schema}
     assert ResponseFormat.model_validate_json(made.model_dump_json()) == made
-
-
-@pytest.mark.parametrize("schema", [3, None, "{}", [1]])
-def test_a_schema_is_an_object_or_a_boolean(schema: Any) -> None:
-    with pytest.raises(ValidationError, match="schema"):
-        DeveloperContent.new().with_response_format("f", schema)
-    if schema is not None:
-        with pytest.raises(ValidationError, match="parameters"):
-            ToolDescription(name="f", parameters=schema)
-
-
-def test_content_has_no_form_of_its_own() -> None:
-    with pytest.raises(NotImplementedError):
-        Content().to_dict()
 
 
 class TestCopies:
@@ -293,13 +245,6 @@ class TestParts:
             Message.model_validate({"author": {"role": "user"}, "content": [part]})
         assert said in str(caught.value)
         assert caught.value.errors()[0]["loc"][:2] == ("content", 0)
-
-
-def test_a_message_is_not_its_content() -> None:
-    with pytest.raises(
-        ValidationError, match="Input should be a valid dictionary or instance of Message"
-    ):
-        Conversation.from_messages([SystemContent.new()])  # type: ignore[list-item]
 
 
 def test_models_may_be_subclassed() -> None:

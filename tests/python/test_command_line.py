@@ -254,19 +254,7 @@ def test_options_reach_the_rendering(tmp_path: Path) -> None:
         )
 
     default = tokens()
-    changes = [
-        ["--columns", "flat"],
-        ["--examples", "turns"],
-        ["--max-tokens", "200", "--overflow", "drop"],
-        ["--thoughts", "keep"],
-        ["--channels", "final, commentary"],
-        ["--turns", "last"],
-        ["--no-headers"],
-        ["--no-stop-tokens"],
-        ["--date", "2026-01-01"],
-        ["--identity", "I"],
-        ["--reasoning-effort", "High"],
-    ]
+    changes = table("command_line", "options reach the rendering, changes")
     changed = [tokens(*change) for change in changes]
     assert len({default, *changed}) == len(changes) + 1
     same = [

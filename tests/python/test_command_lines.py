@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 
-from few_rows import HARMONY
 from harmony_command import Said
 from openai_harmony import StreamableParser, cli, load_harmony_encoding, training
 from openai_harmony.cli.commands import COMMANDS
@@ -239,14 +238,7 @@ def read_as(text: Any, form: Any) -> Any:
 
 
 TOOLS = [{"type": "function", "function": {"name": "rain", "parameters": {"type": "object"}}}]
-CALLING = {
-    "role": "assistant",
-    "content": "Let me see.",
-    "reasoning_content": "Rain.",
-    "tool_calls": [
-        {"id": "a", "type": "function", "function": {"name": "rain", "arguments": "{}"}}
-    ],
-}
+CALLING = table("command_lines", "calling")[0]
 COUNTED: list[Any] = table("command_lines", "counted")
 
 
@@ -310,25 +302,7 @@ def test_rows_of_preferences_are_two_examples(write: Any, harmony: Any) -> None:
     assert [json.loads(line)["tokens"] for line in said.out.splitlines()] == [3, 3, 3, 3]
 
 
-ROWS: dict[str, list[Any]] = {
-    "chat": [
-        ROW,
-        {"messages": CHAT["messages"]},
-        {"messages": 1},
-        {"messages": [*ROW["messages"], *ROW["messages"]], "tools": []},
-    ],
-    "harmony": [{"messages": HARMONY}, HARMONY, ROW],
-    "preference": [
-        {"prompt": "2 + 2?", "chosen": "4.", "rejected": "5."},
-        {**ROW, "label": True},
-        {"prompt": "2 + 2?", "chosen": "4."},
-    ],
-    "anthropic": [
-        {"messages": [CHAT["messages"][0], {"role": "assistant", "content": [{"type": "text", "text": "Hello!"}]}]},
-        {"messages": "x"},
-    ],
-    "responses": [{"input": ROW["messages"]}, {"input": 1}],
-}  # fmt: skip
+ROWS: dict[str, list[Any]] = dict(table("command_lines", "rows"))
 """Good rows and bad ones of each format."""
 
 

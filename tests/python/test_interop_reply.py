@@ -116,15 +116,7 @@ def cases(read: Callable[..., Turn], bodies: list[dict[str, Any]]) -> Iterator[A
             yield body, chunks, reply.response()
 
 
-UNTYPED = {
-    "ChatCompletionMessage.reasoning_content": "as vLLM and others have it",
-    "ChoiceDelta.reasoning_content": "the same",
-    "Response.store": "Open Responses requires it",
-    "Response.presence_penalty": "the same",
-    "Response.frequency_penalty": "the same",
-    "ResponseCustomToolCall.status": "the same",
-    "ResponseFunctionCallArgumentsDoneEvent.name": "as the API has it",
-}
+UNTYPED = table("interop_reply", "untyped")[0]
 """Members that the SDKs' types do not have, and why they are sent."""
 
 

@@ -120,40 +120,6 @@ def test_repairs_are_reported_with_it(encoding: HarmonyEncoding) -> None:
     assert [(repair.kind, repair.span) for repair in repairs] == [("missing_end", (1, 1))]
 
 
-@pytest.mark.parametrize(
-    ("prefill", "field"),
-    [
-        (Prefill(channel="final<|message|>"), "channel"),
-        (Prefill(channel=""), "channel"),
-        (Prefill(recipient="a b"), "recipient"),
-        (Prefill(recipient="f", content_type="json x"), "content_type"),
-    ],
-)
-def test_fields_that_could_be_another_header_are_refused(
-    encoding: HarmonyEncoding, prefill: Prefill, field: str
-) -> None:
-    with pytest.raises(HarmonyError, match=f"^Unsafe {field} ") as rendering:
-        prompt(encoding, prefill)
-    with pytest.raises(HarmonyError, match=f"^Unsafe {field} ") as parsing:
-        StreamableParser(encoding, Role.ASSISTANT, prefill=prefill)
-    assert rendering.value.kind == parsing.value.kind == "unsafe_header_field"
-
-
-def test_it_needs_a_role(encoding: HarmonyEncoding) -> None:
-    with pytest.raises(HarmonyError, match="did not contain a role"):
-        StreamableParser(encoding, None, prefill=Prefill(channel="final"))
-    assert StreamableParser(encoding, None, prefill=Prefill()).current_role is None
-
-
-def test_errors_name_the_wrong_argument(encoding: HarmonyEncoding) -> None:
-    with pytest.raises(TypeError, match="^prefill: expected a Prefill, got str$"):
-        StreamableParser(encoding, Role.ASSISTANT, prefill="final")  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="^prefill.text: expected a string or None, got int$"):
-        prompt(encoding, Prefill.model_construct(text=3))
-    with pytest.raises(ValueError, match="chanel"):
-        Prefill(chanel="final")  # type: ignore[call-arg]
-
-
 def test_a_lone_surrogate_is_replaced_as_in_a_message(encoding: HarmonyEncoding) -> None:
     text = "a\udc80"
     prefill = Prefill.model_construct(text=text)

@@ -11,7 +11,7 @@ from tables import FOLDER
 
 
 def rows() -> Iterator[Any]:
-    """An expression, and what it raises: its kind, the path of the culprit, and the text, up to an ellipsis."""
+    """An expression, and what it raises: the class, `kind` and `path` of the error, and the text, up to an ellipsis."""
     for file in sorted((FOLDER / "refused").glob("*.txt")):
         _, _, text = file.read_text("utf-8").partition("\n")
         setup, *sections = text.split("\n## ")
@@ -28,8 +28,8 @@ def test_it_is_refused(names: dict[str, Any], code: str, said: str) -> None:
     with pytest.raises(Exception) as raised:
         eval(code, dict(names))
     error: Any = raised.value
-    path = getattr(error, "path", "")
+    kind, path = getattr(error, "kind", ""), getattr(error, "path", "")
     text = str(error).replace("\\", "\\\\").replace("\n", "\\n")
-    found = f"{type(error).__name__}{f' at {path}' if path else ''}: {text}"
+    found = f"{type(error).__name__}{kind and f', {kind}'}{path and f', at {path}'}: {text}"
     known, ellipsis, _ = said.partition("…")
     assert found.startswith(known) if ellipsis else found == said

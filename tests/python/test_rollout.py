@@ -313,61 +313,6 @@ def test_a_prefill_is_the_models(encoding: HarmonyEncoding) -> None:
     assert (step.answer.text, step.answer.span.start) == ("It rains.", 0)
 
 
-def test_what_cannot_go_on_is_refused(encoding: HarmonyEncoding) -> None:
-    rollout = Rollout(conversation(), encoding)
-    answer = tokens(encoding, SAMPLES[3])
-
-    def refused(message: str, call: Any, *arguments: Any, error: Any = HarmonyError) -> None:
-        before = (rollout.prompt, rollout.messages)
-        with pytest.raises(error) as raised:
-            call(*arguments)
-        assert message in str(raised.value)
-        assert getattr(raised.value, "kind", "invalid_rollout") == "invalid_rollout"
-        assert before == (rollout.prompt, rollout.messages)
-
-    with pytest.raises(TypeError, match="^tools: expected a list, got str"):
-        Rollout(conversation(), encoding, tools="bash")
-    with pytest.raises(TypeError, match="^tools: expected a list, got int"):
-        Rollout(conversation(), encoding, tools=5)  # type: ignore[arg-type]
-    refused("nothing was sampled from this prompt yet", rollout.extend, [user("?")])
-    refused("sampled: has no tokens", rollout.sampled, [])
-    refused("sampled[0]: 300000 is not a token id", rollout.sampled, [300000])
-    refused("sampled[7]: follows <|return|>, where sampling stops", rollout.sampled, [*answer, 5])
-    refused("logprobs: 1 for 7 tokens", rollout.sampled, answer, [0.5])
-    refused(
-        "logprobs[1]: expected a number, got str",
-        rollout.sampled,
-        answer,
-        [1, "a"],
-        error=TypeError,
-    )
-    refused("logprobs: expected a list, got int", rollout.sampled, answer, 3, error=TypeError)
-    refused("tokens: expected a sequence of ints", rollout.sampled, "abc", error=TypeError)
-    rollout.sampled(token for token in answer if rollout.prompt)  # which may look at it
-    refused("this prompt was sampled from; extend it first", rollout.sampled, answer)
-    refused(
-        'no pending call to "functions.rain" (pending: none)',
-        rollout.extend,
-        [result("functions.rain")],
-    )
-    for one in (user("?"), "?", {"role": "user", "content": "?"}):
-        said = f"messages: expected a list of messages, got {type(one).__name__}"
-        refused(said, rollout.extend, one, error=WrongTypeError)
-    refused(
-        "is a message of the assistant",
-        rollout.extend,
-        [Message.from_role_and_content("assistant", "x")],
-    )
-    with pytest.raises(
-        WrongTypeError, match="^begin: expected a Turn or a Conversation, got list$"
-    ):
-        Rollout([], encoding)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="^thoughts: expected 'drop' or 'keep', got 'some'$"):
-        Rollout(conversation(), encoding, "some")  # type: ignore[arg-type]
-    with pytest.raises(HarmonyError, match="prompt: does not end with an open message"):
-        encoding.extend([1, 2, 3], answer)
-
-
 SECOND = CALL.replace("rain", "wind").replace("Oslo", "Bergen")
 
 

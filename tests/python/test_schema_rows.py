@@ -187,26 +187,7 @@ def test_how_often_small_schemas_are_loosened(form: Form) -> None:
     assert dict(sorted(found.items())) == LOOSENED[form]
 
 
-IN_BNF = {
-    "additionalProperties": 12,
-    "dependentRequired": 69,
-    "items": 2,
-    "maxLength": 8,
-    "maxProperties": 14,
-    "minLength": 7,
-    "minProperties": 17,
-    "multipleOf": 66,
-    "not": 70,
-    "oneOf": 66,
-    "patternProperties": 30,
-    "prefixItems": 2,
-    "properties": 9,
-    "propertyNames": 9,
-    "required": 8,
-    "type": 69,
-    "unevaluatedProperties": 18,
-    "uniqueItems": 69,
-}
+IN_BNF = dict(table("schema_rows", "in bnf"))
 
 LOOSENED: dict[str, dict[str, int]] = {
     "gbnf": IN_BNF,

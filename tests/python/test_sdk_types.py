@@ -15,22 +15,12 @@ from typing_extensions import NotRequired, Required, get_type_hints, is_typeddic
 
 from openai_harmony import HarmonyEncoding, interop
 from openai_harmony.interop import InvalidRequestError, UnsupportedContent
+from tables import table
 
 Wrap = Callable[[Any], Any]
 USER = {"role": "user", "content": "A"}
 
-NO_EFFECT = {
-    "names that only servers know": "id item_id file_id container_id created_by status caller",
-    "what was said of a text": "annotations citations logprobs index start_index end_index",
-    "hints for caches": "cache_control prompt_cache_breakpoint ttl mode",
-    "how pictures are seen, whose place a placeholder takes": "detail image_url file_data file_url filename",
-    "for the client itself, which runs the tool": "display_number max_characters execution "
-    "acknowledged_safety_checks env working_directory user",
-    "read elsewhere: of other roles, beside other items": "async phase namespace signature clear_at "
-    "toolset_name",
-    "calls come one by one, whatever is said": "parallel_tool_calls disable_parallel_tool_use",
-    "what is the default anyway": "type text stream include_usage modalities tools",
-}
+NO_EFFECT = dict(table("sdk_types", "no effect"))
 """Members that change nothing, by why."""
 SILENT = {name for names in NO_EFFECT.values() for name in names.split()}
 
@@ -101,19 +91,7 @@ def walk(hint: Any, wrap: Wrap, seen: set[Any]) -> Iterator[tuple[str, Any, Any]
             yield from walk(of_member, within, seen)
 
 
-REFUSED = {
-    "MessageCreateParamsNonStreaming.thread": "the SDK continues without it",
-    "BetaThreadCreateParams": "the same",
-    "BetaThreadContinueParams": "the same",
-    "ItemReference": "nothing is stored",
-    "ItemReference.type": "the same",
-    "CompletionCreateParamsNonStreaming.top_logprobs": "only with logprobs",
-    "CompletionCreateParamsNonStreaming.tool_choice": "the SDK does not say how tools are named",
-    "ChatCompletionAllowedToolChoiceParam": "the same",
-    "ChatCompletionAllowedToolsParam": "the same",
-    "ResponseCreateParamsNonStreaming.tool_choice": "the same",
-    "ToolChoiceAllowedParam": "the same",
-}
+REFUSED = dict(table("sdk_types", "refused"))
 """What is an error, and why."""
 
 

@@ -20,7 +20,7 @@ pytest.importorskip("starlette")
 
 import fake_engines
 from fake_engines import running
-from gateways import BODIES, HELLO, USER, Answer, Engine, ask, says, tokens
+from gateways import BODIES, HELLO, Answer, Engine, ask, says, tokens
 from openai_harmony import serve
 from openai_harmony.interop import Body
 from openai_harmony.serve.bodies import LARGE, is_quick
@@ -131,16 +131,7 @@ VALUES: list[Any] = [
 ]
 
 
-OTHERS: dict[str, dict[str, Any]] = {
-    "/api/show": {},
-    "/v1/responses/input_tokens": {"input": "Hello"},
-    "/v1/messages/count_tokens": BODIES[ANTHROPIC],
-    "/v1/completions/render": {"prompt": "Hello"},
-    "/v1/chat/completions/tokens": {"messages": USER, "tokens": [200006, 173781]},
-    "/tokenize": {"messages": USER},
-    "/detokenize": {"tokens": [5]},
-    **{f"{path}/render": BODIES[path] for path in (CHAT, RESPONSES, ANTHROPIC)},
-}
+OTHERS: dict[str, dict[str, Any]] = dict(table("serve_bad_input", "others"))
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -190,15 +190,7 @@ class TestText:
     def test_each_repair_is_at_its_message_and_its_cells(self) -> None:
         """As if each were compared with each."""
         draw = random.Random(7)
-        pieces = [
-            "<|end|>",
-            "x 👨‍👩‍👧",
-            "<|channel|>final",
-            "<|message|>",
-            "<|start|>assistant",
-            " to=f",
-            "<|call|>",
-        ]
+        pieces = table("show", "each repair is at its message and its cells, pieces")
         for _ in range(40):
             tokens = sampled("".join(draw.choices(pieces, k=draw.randrange(1, 40))))
             tokens.insert(draw.randrange(len(tokens) + 1), 300_000)

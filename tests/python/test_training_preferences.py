@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
 from openai_harmony import HarmonyEncodingName, load_harmony_encoding
 from openai_harmony.training import Example, render
 from openai_harmony.training.dataset import write_dataset
+from tables import table
 
 ENCODING = load_harmony_encoding(HarmonyEncodingName.HARMONY_GPT_OSS)
 USER = {"role": "user", "content": "2 + 2?"}
@@ -126,43 +127,9 @@ class TestLoss:
 
 
 class TestApis:
-    ANTHROPIC: Any = {  # noqa: RUF012
-        "id": 7,
-        "system": "Be brief.",
-        "messages": [
-            USER,
-            {"role": "assistant", "content": [
-                {"type": "thinking", "thinking": "Add.", "signature": ""},
-                {"type": "tool_use", "id": "a", "name": "sum", "input": {"of": [2, 2]}},
-            ]},
-            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": "4"}]},
-            {"role": "assistant", "content": "4."},
-        ],
-        "tools": [{"name": "sum", "input_schema": {"type": "object"}}],
-    }  # fmt: skip
-    RESPONSES: Any = {  # noqa: RUF012
-        "id": "x",
-        "instructions": "Be brief.",
-        "input": [
-            {"type": "message", "role": "user", "content": "2 + 2?"},
-            {"type": "reasoning", "id": "r", "summary": [], "content": [{"type": "reasoning_text", "text": "Add."}]},
-            {"type": "function_call", "call_id": "a", "name": "sum", "arguments": '{"of":[2,2]}'},
-            {"type": "function_call_output", "call_id": "a", "output": "4"},
-            {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "4."}]},
-        ],
-        "tools": [{"type": "function", "name": "sum", "parameters": {"type": "object"}}],
-    }  # fmt: skip
-    CHAT: Any = {  # noqa: RUF012
-        "messages": [
-            {"role": "system", "content": "Be brief."},
-            USER,
-            {"role": "assistant", "thinking": "Add.", "tool_calls": [
-                {"function": {"name": "sum", "arguments": '{"of":[2,2]}'}}]},
-            {"role": "tool", "content": "4"},
-            RIGHT,
-        ],
-        "tools": [{"type": "function", "function": {"name": "sum", "parameters": {"type": "object"}}}],
-    }  # fmt: skip
+    ANTHROPIC: Any = table("training_preferences", "testapis anthropic")[0]
+    RESPONSES: Any = table("training_preferences", "testapis responses")[0]
+    CHAT: ClassVar[Any] = dict(table("training_preferences", "testapis chat"))
 
     @pytest.mark.parametrize(("row", "form"), [(ANTHROPIC, "anthropic"), (RESPONSES, "responses")])
     @pytest.mark.parametrize("options", [{}, {"reasoning_effort": "high", "date": "2026-01-02"}])

@@ -6,31 +6,12 @@ import json
 import random
 from typing import Any
 
+from tables import table
+
 WORDS = "rain wind sun in Oslo Rome über 東京 a b?! \n \n\n 17 x=1 {} <|end|> don't 😀 / ,".split(
     " "
 )
-SCHEMAS: list[Any] = [
-    {"type": "object", "properties": {}},
-    {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
-    {
-        "type": "object",
-        "properties": {
-            "city": {"type": "string", "description": "Where."},
-            "days": {"type": "integer", "default": 3},
-            "units": {"type": "string", "enum": ["c", "f"]},
-            "tags": {"type": "array", "items": {"type": "string"}},
-        },
-        "required": ["city", "units"],
-        "additionalProperties": False,
-    },
-    {
-        "type": "object",
-        "properties": {
-            "at": {"type": "object", "properties": {"lat": {"type": "number"}}},
-            "any": {"anyOf": [{"type": "string"}, {"type": "null"}]},
-        },
-    },
-]
+SCHEMAS: list[Any] = table("engines_render_bodies", "schemas")
 NAMES = ["rain", "get_wind", "sun-set", "lookup2"]
 
 

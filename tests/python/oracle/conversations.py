@@ -5,6 +5,8 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
+from tables import table
+
 from . import schemas, texts
 
 Json = dict[str, Any]
@@ -12,17 +14,7 @@ Json = dict[str, Any]
 ROLES = ["user", "assistant", "system", "developer", "tool"]
 CHANNELS = ["analysis", "commentary", "final", None, None, "", "Scratch", "odd one", "<|end|>"]
 RECIPIENTS = [None, None, None, "functions.f", "all", "assistant", "python", "", "to=x", "a b", "ü"]
-CONTENT_TYPES = [
-    None,
-    None,
-    "<|constrain|>json",
-    "json",
-    "code",
-    "<|constrain|> json",
-    "",
-    "a<|constrain|>b",
-    "<|constrain|><|constrain|>",
-]
+CONTENT_TYPES = table("oracle_conversations", "content types")
 NAMES = [None, None, "bob", "functions.f", "", "a:b", "two words", "<|start|>"]
 
 

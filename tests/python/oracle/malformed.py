@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from random import Random
 
+from tables import table
+
 from .streams import (
     CALL,
     CHANNEL,
@@ -20,39 +22,9 @@ MARKERS = [START, END, MESSAGE, CHANNEL, CONSTRAIN, RETURN, CALL]
 #: <|endoftext|> and a special token that means nothing.
 OTHERS = [199999, 200013]
 CHANNELS = ["analysis", "commentary", "final"]
-HEADERS = [
-    "<|channel|>analysis",
-    "<|channel|>final",
-    "<|channel|>commentary",
-    "<|channel|>commentary to=functions.get_weather <|constrain|>json",
-    " to=functions.get_weather<|channel|>commentary <|constrain|>json",
-    "<|channel|>analysis to=browser.search code",
-    "<|channel|>commentary to=python",
-    "<|channel|>final <|constrain|>json",
-    "<|channel|>final json",
-    " json",
-    "",
-]
-CONTENTS = [
-    "The capital of France is Paris.",
-    '{"location":"Tokyo"}',
-    "We need to answer.",
-    "2 < 3",
-    "é 🤷🏽",
-    "",
-]
-AUTHORS = [
-    "assistant",
-    "assistant",
-    "assistant",
-    "user",
-    "functions.get_weather to=assistant",
-    "final",
-    "assistantassistant",
-    "Assistant",
-    "get_weather",
-    "",
-]
+HEADERS = table("oracle_malformed", "headers")
+CONTENTS = table("oracle_malformed", "contents")
+AUTHORS = table("oracle_malformed", "authors")
 #: What is glued to a header's words, and put between messages.
 JUNK = [
     "__X", "?", "?commentary?", "assistant", "final", " answer", " to=", " to=f", "json", " json",

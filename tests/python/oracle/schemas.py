@@ -5,34 +5,15 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
+from tables import table
+
 from . import texts
 
 TYPES = ["string", "number", "integer", "boolean", "array", "object", "null", "any", "date", ""]
 DEFAULTS = [None, True, "x", 'q"uote', "", "é\n", 0, -1, [], [1, "a"], {}, {"a": None}]
-NUMBERS = [
-    1.5,
-    1.0,
-    -0.0,
-    1e16,
-    1e30,
-    1e-7,
-    5e-324,
-    123456789.123,
-    2**53 + 1,
-    2**63,
-    2**70,
-    -(2**70),
-]
+NUMBERS = table("oracle_schemas", "numbers")
 ENUMS = [["a"], ["celsius", "fahrenheit"], [], ['a"b', "c\nd", "é"], [1, 2], ["a", 1, None, True]]
-BOUNDS = {
-    "minimum": 0,
-    "maxLength": 5,
-    "pattern": "^a+$",
-    "format": "date-time",
-    "additionalProperties": False,
-    "examples": ["San Francisco"],
-    "deprecated": True,
-}
+BOUNDS = table("oracle_schemas", "bounds")[0]
 
 
 def tool_parameters(random: Random) -> Any:

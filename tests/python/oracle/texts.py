@@ -4,36 +4,11 @@ from __future__ import annotations
 
 from random import Random
 
-MARKERS = [
-    "<|start|>",
-    "<|end|>",
-    "<|message|>",
-    "<|channel|>",
-    "<|constrain|>",
-    "<|return|>",
-    "<|call|>",
-    "<|endoftext|>",
-    "<|startoftext|>",
-    "<|reserved_200013|>",
-]
+from tables import table
 
-PROSE = [
-    "The weather in Tokyo is 20°C, isn't it?",
-    "SHE'LL say we've GOT'EM",
-    "naïve café – “quoted” text…",
-    'def f(x: int) -> str:\n    return f"{x!r}"\n',
-    '{"location": "San Francisco", "n": [1, 2.50, -3e8], "ok": true}',
-    "# Title\n\n* one\n* two\n\n```py\nprint('hi')\n```",
-    "1234567890 12 345,678.90 0x1F",
-    "東京の天気は？ 今日は晴れです。",
-    "사용자가 묻습니다",
-    "مرحبا بالعالم",
-    "Привет, мир!",
-    "नमस्ते दुनिया",
-    "สวัสดีชาวโลก",
-    "👩🏽\u200d💻 🇩🇪 🤷🏽\u200d♀️",
-    "C:\\temp\\new\tand\r\nmore",
-]
+MARKERS = table("oracle_texts", "markers")
+
+PROSE = table("oracle_texts", "prose")
 
 #: White space of every sort, marks that join or hide, controls, borders of planes.
 AWKWARD = (
