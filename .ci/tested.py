@@ -15,6 +15,7 @@ from pathlib import Path
 RUST = re.compile(r"^test result: ok\. (\d+) passed; \d+ failed; (\d+) ignored", re.MULTILINE)
 PYTEST = re.compile(r"^(?:=+ )?(\d+) passed(?:, (\d+) skipped)?.* in [\d.]+s", re.MULTILINE)
 SKIPPED = re.compile(r"^SKIPPED \[(\d+)\] [^:]+(?::\d+)?: (.*)$", re.MULTILINE)
+ABSENT = re.compile(r"pip install '?([\w-]+)|(?:no )?([\w-]+) is not installed")
 
 
 def run(log: Path, command: list[str]) -> int:
@@ -32,9 +33,10 @@ def run(log: Path, command: list[str]) -> int:
 
 
 def total(logs: list[Path]) -> str:
-    """One line for all runs, and one for each reason to skip."""
+    """One line for all runs: what was skipped stands by what would run it, or by its reason."""
     passed: Counter[str] = Counter()
     reasons: Counter[str] = Counter()
+    packages: set[str] = set()
     for log in logs:
         text = log.read_text("utf-8")
         for count, ignored in RUST.findall(text):
@@ -44,9 +46,18 @@ def total(logs: list[Path]) -> str:
         for count, _ in PYTEST.findall(text):
             passed[log.stem] += int(count)
         for count, reason in SKIPPED.findall(text):
+            if makes := re.match(r"make [\w-]+(?= installs)", reason):
+                reason = makes[0]
+            elif package := ABSENT.match(reason):
+                packages.add(package[1] or package[2])
+                reason = "packages"
             reasons[reason] += int(count)
-    counts = ", ".join(f"{count} {kind}" for kind, count in passed.items())
-    skipped = "; ".join(f"{count} ({reason})" for reason, count in reasons.most_common()) or "none"
+    if "packages" in reasons:
+        reasons[f"packages that are not installed: {', '.join(sorted(packages))}"] = reasons.pop(
+            "packages"
+        )
+    counts = ", ".join(f"{count:,} {kind}" for kind, count in passed.items())
+    skipped = ", ".join(f"{count} ({reason})" for reason, count in reasons.most_common()) or "none"
     return f"All passed: {counts}; skipped: {skipped}"
 
 

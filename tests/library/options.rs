@@ -2,7 +2,7 @@
 #![expect(clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use openai_harmony::chat::{
-    Author, Content, Conversation, DeveloperContent, Message, ReasoningEffort, Role, SystemContent,
+    Author, Content, Conversation, DeveloperContent, Message, Role, SystemContent,
 };
 use openai_harmony::{
     ErrorKind, HarmonyEncoding, HarmonyEncodingName, HeaderStyle, ParserOptions, RenderConfig,
@@ -135,60 +135,18 @@ fn policies_hold_in_all_three_renderers() {
     assert_eq!(training, plain[..plain.len() - 1]);
 }
 
+/// The guide's own example is a golden case.
 #[test]
-fn calls_are_written_as_the_model_writes_them() {
-    let call = Message::from_role_and_content(Role::Assistant, r#"{"location":"San Francisco"}"#)
-        .with_channel("commentary")
-        .with_recipient("functions.get_current_weather")
-        .with_content_type("<|constrain|>json");
-    let result = result_of("functions.get_current_weather", "commentary");
-    let in_channel = RenderConfig::new().with_header_style(HeaderStyle::RecipientInChannel);
-    // Guide, sections "Receiving tool calls" and "Handling tool calls".
-    assert_eq!(
-        rendered(&[call.clone(), result], in_channel),
-        "<|start|>assistant<|channel|>commentary to=functions.get_current_weather \
-         <|constrain|>json<|message|>{\"location\":\"San Francisco\"}<|call|>\
-         <|start|>functions.get_current_weather to=assistant<|channel|>commentary<|message|>42<|end|>",
-    );
-    assert!(
-        rendered(&[call], RenderConfig::new()).starts_with(
-            "<|start|>assistant to=functions.get_current_weather<|channel|>commentary "
-        )
-    );
-}
-
-#[test]
-fn response_formats_are_written_as_in_the_guide() {
-    let schema = json!({
-        "properties": {
-            "items": {
-                "type": "array",
-                "description": "entries on the shopping list",
-                "items": {"type": "string"},
-            },
-        },
-        "type": "object",
-    });
+fn several_response_formats_are_written() {
     let content = DeveloperContent::new()
-        .with_instructions("You are a helpful shopping assistant")
-        .with_response_format("shopping_list", schema, None)
-        .with_response_format(
-            "other",
-            json!({"b": 1, "a": [true, null]}),
-            Some("Two\nlines.".into()),
-        );
+        .with_response_format("one", json!({"b": 1, "a": [true, null]}), None)
+        .with_response_format("two", json!({}), Some("Two\nlines.".into()));
     let message = Message::from_role_and_content(Role::Developer, content.clone());
     assert_eq!(
         rendered(&[message], RenderConfig::new()),
-        "<|start|>developer<|message|># Instructions\n\n\
-         You are a helpful shopping assistant\n\n\
-         # Response Formats\n\n\
-         ## shopping_list\n\n\
-         {\"properties\":{\"items\":{\"type\":\"array\",\"description\":\"entries on the shopping \
-         list\",\"items\":{\"type\":\"string\"}}},\"type\":\"object\"}\n\n\
-         ## other\n\n\
-         // Two\n// lines.\n\
-         {\"b\":1,\"a\":[true,null]}<|end|>",
+        "<|start|>developer<|message|># Response Formats\n\n\
+         ## one\n\n{\"b\":1,\"a\":[true,null]}\n\n\
+         ## two\n\n// Two\n// lines.\n{}<|end|>",
     );
     let text = serde_json::to_string(&content).unwrap();
     assert_eq!(serde_json::from_str::<DeveloperContent>(&text).unwrap(), content);
@@ -432,18 +390,4 @@ proptest! {
             prop_assert_eq!(&parsed, &conversation.messages);
         }
     }
-}
-
-#[test]
-fn the_system_message_knows_the_function_tools_of_the_conversation() {
-    let system = SystemContent::new().with_reasoning_effort(ReasoningEffort::Low);
-    let tools = DeveloperContent::new()
-        .with_function_tools(vec![openai_harmony::chat::ToolDescription::new("f", "d", None)]);
-    let messages = [
-        Message::from_role_and_content(Role::System, system),
-        Message::from_role_and_content(Role::Developer, tools),
-    ];
-    let line = "\nCalls to these tools must go to the commentary channel: 'functions'.";
-    assert!(rendered(&messages, RenderConfig::new()).contains(line));
-    assert!(!rendered(&messages[..1], RenderConfig::new()).contains(line));
 }

@@ -410,27 +410,6 @@ fn ids_are_not_made_again() {
     assert_eq!(count.load(Ordering::Relaxed), before.0 + 1);
 }
 
-/// What had passed before counts, not what lies between.
-#[test]
-fn durations_go_on() {
-    let clock = |from: u64| {
-        let seconds = AtomicU64::new(from);
-        Clock::new(move || Duration::from_secs(seconds.fetch_add(1, Ordering::Relaxed)))
-    };
-    let turn = turn(OLLAMA, &plain_of(OLLAMA));
-    let mut reply = turn.reply(&encoding(), ReplyOptions::new("m").with_clock(clock(100))).unwrap();
-    reply.feed(&tokens("<|channel|>final<|message|>Hi"), None).unwrap();
-    let options = ReplyOptions::default().with_clock(clock(9_000));
-    let saved = reply.to_bytes();
-    let mut moved = Reply::from_bytes(&turn, &encoding(), &saved, options).unwrap();
-    moved.finish(FinishReason::Stop, None).unwrap();
-    let second = 1_000_000_000_u64;
-    let response = moved.response();
-    // One second to the first token; one to `to_bytes`, and then as long as the clock says from `from_bytes` on.
-    assert_eq!(response["prompt_eval_duration"], second);
-    assert!(response["eval_duration"].as_u64().unwrap() < 6 * second, "{response}");
-}
-
 #[test]
 fn other_bytes_are_refused() {
     let chat = turn(CHAT, &plain_of(CHAT));
