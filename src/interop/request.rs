@@ -279,12 +279,12 @@ impl<'o> Request<'o> {
         let choice = std::mem::take(&mut self.choice);
         let (demands, before) = (choice.demands_call(), self.unused.len());
         let choice = choice.resolve(&names, &mut self.unused)?;
-        if demands && choice == ToolChoice::Auto {
-            self.unmet = self.unused[before..].to_vec();
-        } else if declares && !names.any_offered() {
-            let left_out = self.unused.iter().filter(|unused| unused.is_tool_of_body());
-            self.unmet = left_out.cloned().collect();
-        }
+        let is_missed = demands && choice == ToolChoice::Auto;
+        let is_bare = declares && !names.any_offered();
+        let unmet = self.unused.iter().enumerate().filter(|&(at, unused)| {
+            (is_missed && at >= before) || (is_bare && unused.is_tool_of_body())
+        });
+        self.unmet = unmet.map(|(_, unused)| unused.clone()).collect();
         let unknown = self.changed.drain(..).filter(|(id, _)| !self.tools.has(id));
         self.unused.extend(unknown.map(|(_, unused)| unused));
         self.unused.extend(self.history.take_stray());
