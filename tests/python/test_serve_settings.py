@@ -67,6 +67,8 @@ def test_a_misspelt_setting_of_a_file(tmp_path: Path) -> None:
 
 
 def test_settings_and_single_ones_both_count() -> None:
+    with pytest.raises(ValueError, match=r"port: .*, as `uvicorn --port 80`"):
+        serve.app("none", port=80)
     app = serve.app(says(), Settings(max_answers=2, max_body=7), max_body=8)
     found = app.state.gateway.settings
     assert (found.max_answers, found.max_body) == (2, 8)

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Settings", "app"]
 
+_OF_COMMAND = ("port", "ssl_certfile", "ssl_keyfile", "workers", "shutdown_delay", "drain_timeout")
+"""Settings of ``harmony serve``, which another server that runs the application has itself."""
+
 
 def app(engine: Engine | str, settings: Settings | None = None, **named: Any) -> Starlette:
     """The ASGI application. It has no state: any number of them may share one engine.
@@ -39,6 +42,10 @@ def app(engine: Engine | str, settings: Settings | None = None, **named: Any) ->
     from openai_harmony.serve.application import application
     from openai_harmony.serve.configuration import Configuration
 
+    for name in _OF_COMMAND:
+        if name in named:
+            text = "set it where the application is run, as `uvicorn --port 80` or `harmony serve`"
+            raise ValueError(f"{name}: no setting of the application: {text}")
     settings = (settings or Settings()).with_(**named)
     if not isinstance(engine, str):
         return application(engine, Configuration.of(settings))
