@@ -116,6 +116,7 @@ class Connection(Impatient, _Protocol):  # type: ignore[misc]
         super().on_headers_complete()
         if self.cycle is None:  # that of a WebSocket
             return
+        self.cycle.transport = _Head(self.cycle, self.loop)
         if self._shared.is_draining:
             self.cycle.keep_alive = False
         if self.scope["http_version"] == "1.0":
@@ -150,6 +151,35 @@ class Connection(Impatient, _Protocol):  # type: ignore[misc]
 
     def _await_head(self) -> None:
         self._head = self.loop.call_later(self._shared.head_timeout, self.abort)
+
+
+class _Head:
+    """A transport that sends the head of an answer together with what follows at once.
+
+    Two system calls for a small answer would cost as much as reading it.
+    """
+
+    def __init__(self, cycle: Any, loop: asyncio.AbstractEventLoop) -> None:
+        self._cycle, self._transport, self._loop = cycle, cycle.transport, loop
+        self._written = b""
+
+    def __getattr__(self, name: str) -> Any:
+        self._send()
+        return getattr(self._transport, name)
+
+    def write(self, data: bytes) -> None:
+        """Some bytes of the answer, the head first."""
+        if self._written:
+            self._send(data)
+        else:
+            self._written = data
+            self._loop.call_soon(self._send)
+
+    def _send(self, more: bytes = b"") -> None:
+        written, self._written = self._written + more, b""
+        if written:
+            self._cycle.transport = self._transport
+            self._transport.write(written)
 
 
 async def _send_until_closed(cycle: Any, send: Any, message: Any) -> None:
