@@ -25,12 +25,13 @@ import sys
 import tempfile
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import aiohttp
 import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -98,6 +99,7 @@ REQUESTS: dict[str, tuple[str, dict[str, Any]]] = {
     "Ollama": ("/api/chat", {"messages": SAID, "options": {"num_predict": AT_ONCE}}),
 }
 """A path and a short body of each API."""
+READY, PASSED = "ready bytes", "bytes passed on"
 
 
 def event(kind: str, tokens: list[int], at: int, reason: str | None) -> bytes:
@@ -187,6 +189,22 @@ def ready_bytes(count: int) -> Starlette:
     return Starlette(routes=[Route(path, endpoint, methods=["POST"]) for path in paths])
 
 
+def passes_on(engine: str) -> Starlette:
+    """The least that something in front of an engine does: it passes bytes on and back."""
+
+    async def endpoint(request: Request) -> Response:
+        async with request.app.state.session.post(engine, data=await request.body()) as answer:
+            return Response(await answer.read(), media_type="text/event-stream")
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
+            app.state.session = session
+            yield
+
+    return Starlette(routes=[Route(PATH, endpoint, methods=["POST"])], lifespan=lifespan)
+
+
 KEY = "sk-bench"
 """LiteLLM's proxy does not start without a key; the others take none."""
 ENGINES = ("vllm", "sglang", "llama.cpp")
@@ -201,10 +219,11 @@ MOST_TIMES = 2.5
 @contextmanager
 def server(kind: str, count: int, engine: str = "") -> Iterator[tuple[int, int]]:
     """The port and the process of a server of this kind."""
-    if kind in ENGINES and not engine:
+    if kind in (*ENGINES, "passes-on") and not engine:
+        of = "vllm" if kind == "passes-on" else kind
         with ExitStack() as stack:
-            port, _ = stack.enter_context(server(f"engine-{kind}", count))
-            yield stack.enter_context(server(kind, count, f"{kind}=http://127.0.0.1:{port}"))
+            port, _ = stack.enter_context(server(f"engine-{of}", count))
+            yield stack.enter_context(server(kind, count, f"{of}=http://127.0.0.1:{port}"))
         return
     if kind == "litellm":
         with ExitStack() as stack:
@@ -348,13 +367,16 @@ def in_turns(kinds: dict[str, str], count: int, rounds: int) -> dict[str, Measur
 def each_request(count: int, rounds: int) -> dict[tuple[str, bool], float]:
     """Milliseconds of CPU for a request of each API, streamed or not, in the best round.
 
-    Of ``ready bytes`` as well: what starlette takes for an answer that is there, on a new connection like the others.
+    Of ``ready bytes`` as well: what starlette takes for an answer that is there, on a new connection like the others;
+    and of what only passes bytes on to an engine by the same client of HTTP.
     """
     found = {}
-    ready = {"ready bytes": (PATH, {"max_tokens": AT_ONCE})}
-    with server("vllm", count) as gateway, server("ready", count) as other:
-        of = {**dict.fromkeys(REQUESTS, gateway), "ready bytes": other}
-        asked = {**REQUESTS, **ready}
+    with ExitStack() as stack:
+        gateway, ready, passing = (
+            stack.enter_context(server(kind, count)) for kind in ("vllm", "ready", "passes-on")
+        )
+        of = {**dict.fromkeys(REQUESTS, gateway), READY: ready, PASSED: passing}
+        asked = {**REQUESTS, **dict.fromkeys((READY, PASSED), (PATH, {"max_tokens": AT_ONCE}))}
         for at in range(rounds + 1):  # the first is for warming up
             for (name, (path, body)), stream in itertools.product(asked.items(), (True, False)):
                 port, pid = of[name]
@@ -426,7 +448,9 @@ def main() -> None:
         asyncio.run(engine(options.serve.removeprefix("engine-"), options.tokens))
     if options.serve:
         app = ready_bytes(options.tokens)
-        if options.engine:
+        if options.serve == "passes-on":
+            app = passes_on(f"{options.engine.partition('=')[2]}/v1/completions")
+        elif options.engine:
             app = serve.app(options.engine, max_running=2000)
         if options.serve == "gateway":
             app = serve.app(Ready(options.tokens), max_running=2000)
@@ -464,11 +488,13 @@ def main() -> None:
     times = max(min(found[kind].chunks) for kind in ENGINES) / ready
     print("CPU of a request, answer, log and metrics included, streamed and whole:")
     asked = each_request(options.tokens, options.rounds)
-    least = asked["ready bytes", False]
-    for name in (*REQUESTS, "ready bytes"):
-        each = asked[name, True], asked[name, False]
-        in_times = ", ".join(f"{one / least:.2f}" for one in each)
-        print(f"  {name:>16}: {each[0]:.2f} ms, {each[1]:.2f} ms; {in_times} times ready bytes")
+    least, passed = asked[READY, False], asked[PASSED, False]
+    for name in (*REQUESTS, READY, PASSED):
+        streamed, whole = asked[name, True], asked[name, False]
+        print(
+            f"  {name:>16}: {streamed:.2f} ms, {whole:.2f} ms; whole {whole / least:.2f} times {READY},"
+            f" {whole / passed:.2f} times {PASSED}"
+        )
     rates = requests_a_second(options.tokens)
     for at_once, rate, taken in rates:
         print(
