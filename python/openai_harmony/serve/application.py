@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import ExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -37,7 +37,7 @@ from openai_harmony.serve.health import Watched
 from openai_harmony.serve.journal import LOG
 from openai_harmony.serve.models import model, models
 from openai_harmony.serve.openapi import described
-from openai_harmony.serve.refusals import REFUSALS, RefusedError
+from openai_harmony.serve.refusals import RefusedError
 from openai_harmony.serve.render.endpoints import RenderEndpoints
 from openai_harmony.serve.settings import Settings
 from openai_harmony.serve.store import Store
@@ -231,12 +231,11 @@ class Endpoints:
 
     async def ollama_show(self, request: Request) -> Response:
         """``POST /api/show``."""
-        try:
-            with ExitStack() as held:
-                body, _ = await self._gateway.bodies.read(request, held)
-        except REFUSALS as error:
-            return await self._gateway.refuse(request, error)
-        return JSONResponse(ollama_api.show(self._named(body), self._gateway.engine.context))
+
+        def show(body: Body, _: Any) -> dict[str, Any]:
+            return ollama_api.show(self._named(body), self._gateway.engine.context)
+
+        return await self._gateway.made(request, self._call("ollama", ollama), show)
 
     async def ollama_tags(self, request: Request) -> Response:
         """``GET /api/tags``."""

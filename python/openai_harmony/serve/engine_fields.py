@@ -77,6 +77,9 @@ OF_REQUESTS: dict[str, _Kind] = dict(
 )
 """Those that say how an engine treats the request."""
 
+OF_ENGINES = {**OF_SAMPLING, **OF_REQUESTS}
+"""Those of both kinds."""
+
 OF_RENDERING: dict[str, _Kind] = {
     "model": _STRING,
     "request_id": _STRING,

@@ -32,8 +32,7 @@ from openai_harmony.serve.configuration import Configuration
 from openai_harmony.serve.constraint import Constraint, constraint_of
 from openai_harmony.serve.engine_fields import (
     OF_CHAT,
-    OF_REQUESTS,
-    OF_SAMPLING,
+    OF_ENGINES,
     engine_fields,
     refuse_untrusted,
 )
@@ -375,7 +374,7 @@ class Gateway:
         try:
             prompt = self.prompt(turn, body, call)
             grammar = constraint_of(turn)
-            given = engine_fields(body, {**OF_SAMPLING, **OF_REQUESTS})
+            given = engine_fields(body, OF_ENGINES)
             if call.api == "chat_completions":
                 given |= self._whole_fields(turn, body)
             if not self._trusts(record.key):
@@ -525,8 +524,9 @@ class Gateway:
 def _refuse_unseen(turn: Turn, body: Body) -> None:
     """Refuses log-probabilities of visible text where no token can be visible."""
     most, is_asked = turn.sampling.get("max_tokens"), "logprobs" in turn.sampling
-    of_all = body.flag("return_token_ids") or body.flag("return_tokens_as_token_ids")
-    if is_asked and most and most <= _HEADER and turn.prefill is None and not of_all:
+    if not (is_asked and most and most <= _HEADER and turn.prefill is None):
+        return
+    if not (body.flag("return_token_ids") or body.flag("return_tokens_as_token_ids")):
         raise RefusedError(
             f"max_tokens: an answer begins with {_HEADER} tokens that are not visible, such as "
             f"<|channel|>final<|message|>, so {most} have no log-probabilities to show; allow "

@@ -43,8 +43,8 @@ RENDERING = ("render", "derender")
 
 _MOST_MODEL = 128
 """How much of a model's name is logged: clients may send any."""
-_CONTROLS = {code: f"\\u{code:04x}" for code in range(0x7F, 0xA0)}
-"""Characters that terminals obey, and JSON need not escape."""
+_CONTROLS = {code: f"\\u{code:04x}" for code in (*range(0x7F, 0xA0), 0x2028, 0x2029)}
+"""Characters that terminals obey or that end a line, and JSON need not escape."""
 _WRITER = json.JSONEncoder(ensure_ascii=False)
 _SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from openai_harmony.serve.keys import Key
 from openai_harmony.serve.refusals import RefusedError
 from openai_harmony.serve.settings import Settings
-from openai_harmony.serve.streaming import ClientGoneError, Ending, ServerEndsError
+from openai_harmony.serve.streaming import Ending, TooSlowError, wait_for
 
 _TIMES = 3
 
@@ -95,26 +95,16 @@ class Limits:
         self.queue.take(key)
         self._count(self.waiting)
         try:
-            waited = (place, gone, ending)
-            await asyncio.wait(waited, timeout=self._timeout, return_when=asyncio.FIRST_COMPLETED)
-        except asyncio.CancelledError:
+            await wait_for(place, gone, self._timeout, ending)
+        except BaseException as error:
             self._leave(key, place)
-            raise
+            if type(error) is not TooSlowError:
+                raise
+            text = f"the server is busy: no free slot within {self._timeout:g} s; ask again later"
+            raise RefusedError(text, 429, retry_after=after) from None
         finally:
             self.queue.give(key)
             self._count(self.waiting)
-        if place.done():
-            return
-        self._leave(key, place)
-        if gone.done():
-            raise ClientGoneError
-        if ending.done():
-            raise ServerEndsError("the server ends")
-        raise RefusedError(
-            f"the server is busy: no free slot within {self._timeout:g} s; ask again later",
-            429,
-            retry_after=after,
-        )
 
     def release(self, key: Key) -> None:
         """Gives a place back, to the next request that waits."""

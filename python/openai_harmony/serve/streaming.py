@@ -59,20 +59,28 @@ async def until_gone(
     """
     doing = asyncio.ensure_future(work)
     try:
-        waited = (doing, gone, ending)
-        await asyncio.wait(waited, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
-        if doing.done():
-            return doing.result()
-        if gone.done():
-            raise ClientGoneError
-        if ending.done():
-            raise ServerEndsError("the server ends")
-        raise TooSlowError("the answer takes too long")
+        await wait_for(doing, gone, timeout, ending)
+        return doing.result()
     finally:
         if not doing.done():
             doing.cancel()
             # Its error would come too late for the answer.
             await asyncio.gather(doing, return_exceptions=True)
+
+
+async def wait_for(
+    doing: asyncio.Future[Any], gone: asyncio.Future[None], timeout: float, ending: Ending
+) -> None:
+    """Waits until something is done; errors as of :func:`until_gone`, of which none cancels it."""
+    waited = (doing, gone, ending)
+    await asyncio.wait(waited, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
+    if doing.done():
+        return
+    if gone.done():
+        raise ClientGoneError
+    if ending.done():
+        raise ServerEndsError("the server ends")
+    raise TooSlowError("the answer takes too long")
 
 
 class Stream(Response):
