@@ -2,6 +2,8 @@
 
 const SIZE = 4; // Of a pointer, a length and a token id on wasm32.
 const BUFFER = 3 * SIZE; // HarmonyBuffer and HarmonyTokens: data, len, capacity.
+const [TOKENS, PLACE, INPUTS] = [BUFFER, 2 * BUFFER, 3 * BUFFER]; // In the scratch, after a buffer of bytes.
+const KEPT = 2 ** 20; // Bytes of a buffer that is used again.
 const DIALECTS = ["chat_completions", "responses", "anthropic", "ollama"];
 const PREFIXES = ["chatcmpl-", "resp_", "msg_", ""]; // Of an answer's id.
 const REASONS = ["stop", "length", "abort"];
@@ -42,14 +44,14 @@ function choice(words, word, name) {
 
 export class Harmony {
   #wasm;
-  #scratch; // A buffer for bytes and one for tokens, used again by each call, then a place for a handle.
+  #scratch; // A page of memory that nothing else has: buffers that each call uses again, and a place for a handle.
   #encoder = new TextEncoder();
   #decoder = new TextDecoder();
   #freed;
 
   constructor(exports) {
     this.#wasm = exports;
-    this.#scratch = this.#reserve(2 * BUFFER + SIZE);
+    this.#scratch = exports.memory.grow(1) * 65536;
     // A handle that nobody can use any more is freed with its function.
     this.#freed = new FinalizationRegistry(({ free, handle }) => exports[free](handle));
   }
@@ -122,8 +124,7 @@ export class Harmony {
       grammar: (form) => this.#text((to) => this.#wasm.harmony_turn_grammar(handle.use(), choice(FORMS, form, "form"), to)),
       reply: (settings) =>
         begin((place) => this.#with([json(replyOptions(PREFIXES[number], settings))], (parts) => this.#wasm.harmony_turn_reply(handle.use(), ...parts, place))),
-      restoreReply: (saved, settings = {}) =>
-        begin((place) => this.#with([saved, json(settings)], (parts) => this.#wasm.harmony_reply_restore(handle.use(), ...parts, place))),
+      restoreReply: (saved) => begin((place) => this.#with([saved], (parts) => this.#wasm.harmony_reply_restore(handle.use(), ...parts, place))),
     });
   }
 
@@ -145,94 +146,97 @@ export class Harmony {
     const number = choice(ENGINES, form, "form");
     const handle = this.#handle((place) => this.#with([ids(stopTokens)], (stops) => this.#wasm.harmony_engine_new(number, maxTokens, ...stops, place)));
     const feed = (bytes) => {
-      const { tokens, rest } = this.#outputs((to, end) => this.#with([bytes], (given) => this.#wasm.harmony_engine_feed(handle.use(), ...given, to, end)));
-      return { tokens, end: rest.length ? JSON.parse(this.#decoder.decode(rest)) : null };
+      this.#done((end, to) => this.#with([bytes], (given) => this.#wasm.harmony_engine_feed(handle.use(), ...given, to, end)));
+      return { tokens: this.#ids(), end: JSON.parse(this.#said() || "null") };
     };
     return this.#owner(handle, "harmony_engine_free", { feed, finish: () => feed(new Uint8Array()) });
   }
 
-  errorBody(dialect, status, message) {
-    const number = choice(DIALECTS, dialect, "dialect");
-    return this.#json((to) => this.#with([message], (given) => this.#wasm.harmony_error_body(number, status, ...given, to)));
-  }
+  // Memory: views of it as numbers and as bytes, which end when it grows.
 
-  // Memory. Views end whenever the memory grows, so each is made where it is used.
+  #numbers = new Uint32Array();
+  #octets;
 
-  #reserve(size) {
-    // The first buffer of all cannot come from a buffer: it is a page that nothing else has.
-    const memory = this.#wasm.memory;
-    const at = memory.grow(1) * 65536;
-    new Uint8Array(memory.buffer, at, size).fill(0);
-    return at;
-  }
-
-  #field(at) {
-    return new DataView(this.#wasm.memory.buffer).getUint32(at, true);
-  }
-
-  /** Copies inputs into memory, in which they stay during a call. */
-  #with(inputs, call) {
-    const made = inputs.map((input) => this.#copied(typeof input === "string" ? this.#encoder.encode(input) : input));
-    try {
-      return call(made.flatMap(({ data, count }) => [data, count]));
-    } finally {
-      for (const { at } of made) this.#wasm.harmony_buffer_free(at);
+  #at(address) {
+    if (this.#numbers.length === 0) {
+      this.#numbers = new Uint32Array(this.#wasm.memory.buffer);
+      this.#octets = new Uint8Array(this.#wasm.memory.buffer);
     }
+    return this.#numbers[address >>> 2];
   }
 
-  #copied(input) {
-    if (!(input instanceof Uint8Array || input instanceof Uint32Array)) throw new TypeError(`expected a string or a Uint8Array, got ${input}`);
-    const at = this.#slot();
-    this.#wasm.harmony_buffer_reserve(at, input.byteLength + SIZE);
-    if (this.#field(at + 2 * SIZE) < input.byteLength) throw new RangeError(`no memory for ${input.byteLength} bytes`);
-    const data = this.#field(at);
-    new Uint8Array(this.#wasm.memory.buffer, data, input.byteLength).set(new Uint8Array(input.buffer, input.byteOffset, input.byteLength));
-    return { at, data, count: input.length };
+  /** Copies each input into a buffer, and gives the call their pointers and lengths. */
+  #with(inputs, call) {
+    const given = [];
+    for (let index = 0; index < inputs.length; index++) {
+      const input = typeof inputs[index] === "string" ? this.#encoder.encode(inputs[index]) : inputs[index];
+      given.push(this.#copied(input, this.#scratch + INPUTS + index * BUFFER), input.length);
+    }
+    return call(given);
   }
 
-  #slots = 0;
-  /** A place for the buffer of an input: calls have at most eight, and none is called within another. */
-  #slot() {
-    this.#slots = (this.#slots + 1) % 8;
-    return this.#scratch + 2 * BUFFER + 2 * SIZE + this.#slots * BUFFER;
+  #copied(input, to) {
+    const tokens = input instanceof Uint32Array;
+    if (!tokens && !(input instanceof Uint8Array)) throw new TypeError(`expected a string or a Uint8Array, got ${input}`);
+    const size = input.byteLength;
+    this.#empty(to);
+    if (this.#at(to + 2 * SIZE) < size) this.#wasm.harmony_buffer_reserve(to, size);
+    if (this.#at(to + 2 * SIZE) < size) throw new RangeError(`no memory for ${size} bytes`);
+    const data = this.#at(to);
+    if (tokens) this.#numbers.set(input, data >>> 2); // Memory is given out at multiples of 8.
+    else this.#octets.set(input, data);
+    return data;
   }
 
   #check(error) {
     if (!error) return;
-    const to = this.#scratch;
-    this.#empty(to);
-    this.#wasm.harmony_error_json(error, to);
+    this.#empty(this.#scratch);
+    this.#wasm.harmony_error_json(error, this.#scratch);
     this.#wasm.harmony_error_free(error);
-    throw new HarmonyError(JSON.parse(this.#decoder.decode(this.#content(to, Uint8Array))));
+    throw new HarmonyError(JSON.parse(this.#said()));
   }
 
-  #empty(at) {
-    new DataView(this.#wasm.memory.buffer).setUint32(at + SIZE, 0, true);
+  /** A buffer is used again; much memory is given back. */
+  #empty(buffer) {
+    if (this.#at(buffer + 2 * SIZE) > KEPT) this.#wasm.harmony_buffer_free(buffer);
+    this.#at(0);
+    this.#numbers[(buffer + SIZE) >>> 2] = 0;
   }
 
-  #content(at, Type) {
-    const [data, len] = [this.#field(at), this.#field(at + SIZE)];
-    return len === 0 ? new Type() : new Type(this.#wasm.memory.buffer, data, len).slice();
+  /** Calls a function with the buffers for what it gives: for bytes, and for tokens. */
+  #done(call) {
+    this.#empty(this.#scratch);
+    this.#empty(this.#scratch + TOKENS);
+    this.#check(call(this.#scratch, this.#scratch + TOKENS));
   }
 
-  #outputs(call) {
-    const [rest, tokens] = [this.#scratch, this.#scratch + BUFFER];
-    this.#empty(rest);
-    this.#empty(tokens);
-    this.#check(call(tokens, rest));
-    return { tokens: this.#content(tokens, Uint32Array), rest: this.#content(rest, Uint8Array) };
+  #given() {
+    const data = this.#at(this.#scratch);
+    return this.#octets.subarray(data, data + this.#at(this.#scratch + SIZE));
+  }
+
+  #ids() {
+    const data = this.#at(this.#scratch + TOKENS) >>> 2;
+    return this.#numbers.slice(data, data + this.#at(this.#scratch + TOKENS + SIZE));
+  }
+
+  #said() {
+    return this.#decoder.decode(this.#given());
   }
 
   #tokens(call) {
-    return this.#outputs((to) => call(to)).tokens;
+    this.#done((_, to) => call(to));
+    return this.#ids();
   }
 
   #bytes(call) {
-    return this.#outputs((_, to) => call(to)).rest;
+    this.#done(call);
+    return this.#given().slice();
   }
 
   #text(call) {
-    return this.#decoder.decode(this.#bytes(call));
+    this.#done(call);
+    return this.#said();
   }
 
   #json(call) {
@@ -240,14 +244,14 @@ export class Harmony {
   }
 
   #rendered(call) {
-    const { tokens, rest } = this.#outputs(call);
-    return { tokens, spans: JSON.parse(this.#decoder.decode(rest)) };
+    this.#done((spans, tokens) => call(tokens, spans));
+    return { tokens: this.#ids(), spans: JSON.parse(this.#said()) };
   }
 
   #handle(call) {
-    const place = this.#scratch + 2 * BUFFER;
+    const place = this.#scratch + PLACE;
     this.#check(call(place));
-    let handle = this.#field(place);
+    let handle = this.#at(place);
     return {
       use: () => {
         if (!handle) throw new TypeError("it was freed");
@@ -279,15 +283,19 @@ function json(value) {
   return JSON.stringify(value);
 }
 
+const ONE = new Uint32Array(1); // For a token alone, as most chunks have: it is used again, since it is copied at once.
+
 /** Token ids of any iterable but a string, which has characters. */
 function ids(tokens) {
+  if (tokens instanceof Uint32Array) return tokens;
   if (typeof tokens === "string" || !tokens?.[Symbol.iterator]) throw new TypeError(`expected token ids, got ${tokens}`);
-  return Uint32Array.from(tokens, checked);
-}
-
-function checked(token) {
-  if (!Number.isInteger(token) || token < 0 || token >= 2 ** 32) throw new TypeError(`${token} is not a token id`);
-  return token;
+  const list = Array.isArray(tokens) ? tokens : [...tokens];
+  for (const token of list) {
+    if (!Number.isInteger(token) || token < 0 || token >= 2 ** 32) throw new TypeError(`${token} is not a token id`);
+  }
+  if (list.length !== 1) return new Uint32Array(list);
+  ONE[0] = list[0];
+  return ONE;
 }
 
 /** What a host of WebAssembly has not: a clock and random numbers. */

@@ -135,7 +135,7 @@ export interface Turn extends Owner {
   /** The grammar of the answer, for an engine that masks what it samples. */
   grammar(form: "lark" | "xgrammar" | "gbnf"): string;
   reply(options: ReplyOptions): Reply;
-  restoreReply(saved: Uint8Array, options?: Partial<ReplyOptions>): Reply;
+  restoreReply(saved: Uint8Array): Reply;
 }
 
 export interface Reply extends Owner {
@@ -181,7 +181,6 @@ export class Harmony {
   restoreParser(saved: Uint8Array): Parser;
   readTurn(dialect: Dialect, body: string | object, options?: ReadOptions): Turn;
   engineReader(form: "completions" | "sglang" | "llama.cpp", options?: { maxTokens?: number; stopTokens?: Tokens }): EngineReader;
-  errorBody(dialect: Dialect, status: number, message: string): { [field: string]: Json };
 }
 
 /** Loads the module: from its bytes, a compiled module or a response; from the file beside this one if left out. */

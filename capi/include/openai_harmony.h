@@ -7,36 +7,6 @@
 #include <stdint.h>
 
 /*
- `/v1/completions` with token ids, as vLLM streams it.
- */
-#define HARMONY_COMPLETIONS 0
-
-/*
- `/generate` of `SGLang`.
- */
-#define HARMONY_SGLANG 1
-
-/*
- llama.cpp's `/completion`.
- */
-#define HARMONY_LLAMA_CPP 2
-
-/*
- The model ended its answer, or a stop token did.
- */
-#define HARMONY_STOP 0
-
-/*
- The limit of tokens was reached.
- */
-#define HARMONY_LENGTH 1
-
-/*
- Sampling was aborted.
- */
-#define HARMONY_ABORT 2
-
-/*
  Text is only text: names of special tokens in it are encoded as their letters.
  */
 #define HARMONY_ORDINARY 0
@@ -82,6 +52,36 @@
 #define HARMONY_GBNF 2
 
 /*
+ The model ended its answer, or a stop token did.
+ */
+#define HARMONY_STOP 0
+
+/*
+ The limit of tokens was reached.
+ */
+#define HARMONY_LENGTH 1
+
+/*
+ Sampling was aborted.
+ */
+#define HARMONY_ABORT 2
+
+/*
+ `/v1/completions` with token ids, as vLLM streams it.
+ */
+#define HARMONY_COMPLETIONS 0
+
+/*
+ `/generate` of `SGLang`.
+ */
+#define HARMONY_SGLANG 1
+
+/*
+ llama.cpp's `/completion`.
+ */
+#define HARMONY_LLAMA_CPP 2
+
+/*
  Reads the stream of an engine.
  */
 typedef struct HarmonyEngine HarmonyEngine;
@@ -107,202 +107,85 @@ typedef struct HarmonyReply HarmonyReply;
 typedef struct HarmonyTurn HarmonyTurn;
 
 /*
- Token ids of the caller's, to which functions append: as [`HarmonyBuffer`].
+ Memory of the caller's, to which functions append: a vector, taken apart. Begin with all members 0; set `len` to 0 to
+ use it again; free it with [`harmony_buffer_free`] or [`harmony_tokens_free`].
  */
-typedef struct HarmonyTokens {
+typedef struct {
   /*
-   The token ids; NULL while there is no memory.
-   */
-  uint32_t *data;
-  /*
-   How many token ids there are.
-   */
-  size_t len;
-  /*
-   For how many there is room.
-   */
-  size_t capacity;
-} HarmonyTokens;
-
-/*
- Bytes of the caller's, to which functions append. Begin with all members 0; set `len` to 0 to use it again; free it
- with [`harmony_buffer_free`].
- */
-typedef struct HarmonyBuffer {
-  /*
-   The bytes; NULL while there is no memory.
+   The items; NULL while there is no memory.
    */
   uint8_t *data;
   /*
-   How many bytes there are.
+   How many items there are.
    */
   size_t len;
   /*
    For how many there is room.
    */
   size_t capacity;
-} HarmonyBuffer;
+} HarmonyOutput_u8;
+
+/*
+ Bytes.
+ */
+typedef HarmonyOutput_u8 HarmonyBuffer;
+
+/*
+ Memory of the caller's, to which functions append: a vector, taken apart. Begin with all members 0; set `len` to 0 to
+ use it again; free it with [`harmony_buffer_free`] or [`harmony_tokens_free`].
+ */
+typedef struct {
+  /*
+   The items; NULL while there is no memory.
+   */
+  uint32_t *data;
+  /*
+   How many items there are.
+   */
+  size_t len;
+  /*
+   For how many there is room.
+   */
+  size_t capacity;
+} HarmonyOutput_u32;
+
+/*
+ Token ids.
+ */
+typedef HarmonyOutput_u32 HarmonyTokens;
 
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
 
 /*
- Makes a reader of an engine's stream ([`HARMONY_COMPLETIONS`] and its like), for an output of at most `max_tokens`.
- */
-struct HarmonyError *harmony_engine_new(uint32_t form,
-                                        size_t max_tokens,
-                                        const uint32_t *stop_tokens,
-                                        size_t stop_tokens_len,
-                                        struct HarmonyEngine **engine);
-
-/*
- Takes bytes of the engine's stream; no bytes are its end. Appends the sampled token ids, and to `end` an object if the
- output ends here: `reason` (`"stop"`, `"length"`, `"abort"`), or `status` and `message` of what the engine did wrong.
- */
-struct HarmonyError *harmony_engine_feed(struct HarmonyEngine *engine,
-                                         const uint8_t *bytes,
-                                         size_t len,
-                                         struct HarmonyTokens *to,
-                                         struct HarmonyBuffer *end);
-
-/*
- Frees a reader.
- */
-void harmony_engine_free(struct HarmonyEngine *engine);
-
-/*
  Appends an error as JSON: `kind`, `message`, `path`, `token_index`, `message_index`; for requests also `status` and
  `body`, what the API answers.
  */
-struct HarmonyError *harmony_error_json(const struct HarmonyError *error,
-                                        struct HarmonyBuffer *to);
+HarmonyError *harmony_error_json(const HarmonyError *error,
+                                 HarmonyBuffer *to);
 
 /*
  Frees an error.
  */
-void harmony_error_free(struct HarmonyError *error);
+void harmony_error_free(HarmonyError *error);
 
 /*
  Frees the memory of a buffer and sets its members to 0.
  */
-void harmony_buffer_free(struct HarmonyBuffer *buffer);
+void harmony_buffer_free(HarmonyBuffer *buffer);
 
 /*
  Frees the memory of token ids and sets the members to 0.
  */
-void harmony_tokens_free(struct HarmonyTokens *tokens);
+void harmony_tokens_free(HarmonyTokens *tokens);
 
 /*
  Makes room for this many more bytes, so that a caller can write an input: for WebAssembly, where memory is the
  library's. Without enough memory the capacity stays.
  */
-void harmony_buffer_reserve(struct HarmonyBuffer *buffer,
+void harmony_buffer_reserve(HarmonyBuffer *buffer,
                             size_t more);
-
-/*
- Makes a parser. `options` as for [`crate::harmony_parse`].
- */
-struct HarmonyError *harmony_parser_new(const uint8_t *options,
-                                        size_t options_len,
-                                        struct HarmonyParser **parser);
-
-/*
- Takes token ids, and appends a list of events: `message_start`, `content_delta`, `message_end`, `repair`.
- */
-struct HarmonyError *harmony_parser_feed(struct HarmonyParser *parser,
-                                         const uint32_t *tokens,
-                                         size_t len,
-                                         struct HarmonyBuffer *to);
-
-/*
- Takes the end of the tokens, and appends a list of the last events.
- */
-struct HarmonyError *harmony_parser_finish(struct HarmonyParser *parser, struct HarmonyBuffer *to);
-
-/*
- Appends where the parser is, as JSON: `messages`, `repairs`, `state` (`"ExpectStart"`, `"Header"`, `"Content"`), and of
- the open message `role`, `channel`, `recipient`, `content_type`, `content` and `delta`.
- */
-struct HarmonyError *harmony_parser_describe(const struct HarmonyParser *parser,
-                                             struct HarmonyBuffer *to);
-
-/*
- Appends the state of the parser, from which another process continues.
- */
-struct HarmonyError *harmony_parser_save(const struct HarmonyParser *parser,
-                                         struct HarmonyBuffer *to);
-
-/*
- A parser from its saved state.
- */
-struct HarmonyError *harmony_parser_restore(const uint8_t *saved,
-                                            size_t len,
-                                            struct HarmonyParser **parser);
-
-/*
- Frees a parser.
- */
-void harmony_parser_free(struct HarmonyParser *parser);
-
-/*
- Takes sampled token ids, and appends the chunks that they complete, as bytes on the wire: server-sent events, or lines
- of JSON for Ollama. For an answer that is not streamed, set the buffer's `len` to 0.
- */
-struct HarmonyError *harmony_reply_feed(struct HarmonyReply *reply,
-                                        const uint32_t *tokens,
-                                        size_t len,
-                                        struct HarmonyBuffer *to);
-
-/*
- Ends the answer ([`HARMONY_STOP`] and its like), and appends the last chunks. `stop_string` is the engine's, or empty.
- */
-struct HarmonyError *harmony_reply_finish(struct HarmonyReply *reply,
-                                          uint32_t reason,
-                                          const uint8_t *stop_string,
-                                          size_t stop_string_len,
-                                          struct HarmonyBuffer *to);
-
-/*
- Ends a stream that failed, as the API tells it.
- */
-struct HarmonyError *harmony_reply_fail(struct HarmonyReply *reply,
-                                        uint32_t status,
-                                        const uint8_t *message,
-                                        size_t message_len,
-                                        struct HarmonyBuffer *to);
-
-/*
- Appends the whole answer as the API's object.
- */
-struct HarmonyError *harmony_reply_response(const struct HarmonyReply *reply,
-                                            struct HarmonyBuffer *to);
-
-/*
- Appends what is known of the answer, as JSON: `messages`, `repairs`, `usage`, `builtin_calls`, `is_ended`.
- */
-struct HarmonyError *harmony_reply_describe(const struct HarmonyReply *reply,
-                                            struct HarmonyBuffer *to);
-
-/*
- Appends the state of the answer, from which another process continues.
- */
-struct HarmonyError *harmony_reply_save(const struct HarmonyReply *reply, struct HarmonyBuffer *to);
-
-/*
- Continues an answer that was saved, for the same request. `options` as for [`crate::harmony_turn_reply`].
- */
-struct HarmonyError *harmony_reply_restore(const struct HarmonyTurn *turn,
-                                           const uint8_t *saved,
-                                           size_t saved_len,
-                                           const uint8_t *options,
-                                           size_t options_len,
-                                           struct HarmonyReply **reply);
-
-/*
- Frees an answer.
- */
-void harmony_reply_free(struct HarmonyReply *reply);
 
 /*
  The version, `"0.0.8+dropin.1"`.
@@ -312,25 +195,22 @@ const char *harmony_version(void);
 /*
  Appends the token ids of a text in UTF-8. `special` is [`HARMONY_ORDINARY`] or [`HARMONY_SPECIAL`].
  */
-struct HarmonyError *harmony_encode(const uint8_t *data,
-                                    size_t len,
-                                    uint32_t special,
-                                    struct HarmonyTokens *to);
+HarmonyError *harmony_encode(const uint8_t *data, size_t len, uint32_t special, HarmonyTokens *to);
 
 /*
  Appends the bytes of token ids, which are UTF-8 unless a character is cut.
  */
-struct HarmonyError *harmony_decode(const uint32_t *tokens, size_t len, struct HarmonyBuffer *to);
+HarmonyError *harmony_decode(const uint32_t *tokens, size_t len, HarmonyBuffer *to);
 
 /*
  Appends the token ids at which sampling stops, `<|return|>` and `<|call|>`.
  */
-struct HarmonyError *harmony_stop_tokens(struct HarmonyTokens *to);
+HarmonyError *harmony_stop_tokens(HarmonyTokens *to);
 
 /*
  Appends the names and ids of the special tokens, an object of JSON.
  */
-struct HarmonyError *harmony_special_tokens(struct HarmonyBuffer *to);
+HarmonyError *harmony_special_tokens(HarmonyBuffer *to);
 
 /*
  Appends the token ids of a conversation: `{"messages": […]}` in harmony's own JSON.
@@ -341,12 +221,12 @@ struct HarmonyError *harmony_special_tokens(struct HarmonyBuffer *to);
  `spans` may be NULL; otherwise the span of each message is appended, a list of objects with `message`, `start`,
  `content`, `stop` and `end`.
  */
-struct HarmonyError *harmony_render(const uint8_t *conversation,
-                                    size_t conversation_len,
-                                    const uint8_t *options,
-                                    size_t options_len,
-                                    struct HarmonyTokens *to,
-                                    struct HarmonyBuffer *spans);
+HarmonyError *harmony_render(const uint8_t *conversation,
+                             size_t conversation_len,
+                             const uint8_t *options,
+                             size_t options_len,
+                             HarmonyTokens *to,
+                             HarmonyBuffer *spans);
 
 /*
  Appends what token ids say: an object with `messages` and `repairs`.
@@ -355,11 +235,53 @@ struct HarmonyError *harmony_render(const uint8_t *conversation,
  begin with `<|start|>`), `strict` (true: an error instead of repairs), `tools` (the recipients that were offered),
  `prefill` and `spelled_markers`. Without options parsing is lenient.
  */
-struct HarmonyError *harmony_parse(const uint32_t *tokens,
-                                   size_t len,
-                                   const uint8_t *options,
-                                   size_t options_len,
-                                   struct HarmonyBuffer *to);
+HarmonyError *harmony_parse(const uint32_t *tokens,
+                            size_t len,
+                            const uint8_t *options,
+                            size_t options_len,
+                            HarmonyBuffer *to);
+
+/*
+ Makes a parser. `options` as for [`crate::harmony_parse`].
+ */
+HarmonyError *harmony_parser_new(const uint8_t *options,
+                                 size_t options_len,
+                                 HarmonyParser **parser);
+
+/*
+ Takes token ids, and appends a list of events: `message_start`, `content_delta`, `message_end`, `repair`.
+ */
+HarmonyError *harmony_parser_feed(HarmonyParser *parser,
+                                  const uint32_t *tokens,
+                                  size_t len,
+                                  HarmonyBuffer *to);
+
+/*
+ Takes the end of the tokens, and appends a list of the last events.
+ */
+HarmonyError *harmony_parser_finish(HarmonyParser *parser, HarmonyBuffer *to);
+
+/*
+ Appends where the parser is, as JSON: `messages`, `repairs`, `state` (`"ExpectStart"`, `"Header"`, `"Content"`), and of
+ the open message `role`, `channel`, `recipient`, `content_type`, `content` and `delta`.
+ */
+HarmonyError *harmony_parser_describe(const HarmonyParser *parser,
+                                      HarmonyBuffer *to);
+
+/*
+ Appends the state of the parser, from which another process continues.
+ */
+HarmonyError *harmony_parser_save(const HarmonyParser *parser, HarmonyBuffer *to);
+
+/*
+ A parser from its saved state.
+ */
+HarmonyError *harmony_parser_restore(const uint8_t *saved, size_t len, HarmonyParser **parser);
+
+/*
+ Frees a parser.
+ */
+void harmony_parser_free(HarmonyParser *parser);
 
 /*
  Reads the body of a request, JSON of one of the four APIs ([`HARMONY_CHAT_COMPLETIONS`] and its like).
@@ -367,57 +289,128 @@ struct HarmonyError *harmony_parse(const uint32_t *tokens,
  `options` is an object of JSON, or empty: those of `ReadOptions`, such as `date` (`"2026-01-31"`, `"today"`, null) or
  `unsupported`. A host without a clock has to give the date. The error has the API's own answer.
  */
-struct HarmonyError *harmony_turn_read(uint32_t dialect,
-                                       const uint8_t *body,
-                                       size_t body_len,
-                                       const uint8_t *options,
-                                       size_t options_len,
-                                       struct HarmonyTurn **turn);
+HarmonyError *harmony_turn_read(uint32_t dialect,
+                                const uint8_t *body,
+                                size_t body_len,
+                                const uint8_t *options,
+                                size_t options_len,
+                                HarmonyTurn **turn);
 
 /*
  Appends the prompt's token ids and, unless `spans` is NULL, the span of each message ([`crate::harmony_render`]).
  */
-struct HarmonyError *harmony_turn_prompt(const struct HarmonyTurn *turn,
-                                         struct HarmonyTokens *to,
-                                         struct HarmonyBuffer *spans);
+HarmonyError *harmony_turn_prompt(const HarmonyTurn *turn,
+                                  HarmonyTokens *to,
+                                  HarmonyBuffer *spans);
 
 /*
  Appends what the request says, as JSON: `model`, `conversation`, `tools`, `tool_choice`, `sampling`, `stop_strings`,
  `stop_token_ids`, `response_format`, `unused`, and all other members of `Turn`.
  */
-struct HarmonyError *harmony_turn_describe(const struct HarmonyTurn *turn,
-                                           struct HarmonyBuffer *to);
+HarmonyError *harmony_turn_describe(const HarmonyTurn *turn,
+                                    HarmonyBuffer *to);
 
 /*
  Appends the grammar of the answer, for an engine that masks what it samples ([`HARMONY_LARK`] and its like).
  */
-struct HarmonyError *harmony_turn_grammar(const struct HarmonyTurn *turn,
-                                          uint32_t form,
-                                          struct HarmonyBuffer *to);
+HarmonyError *harmony_turn_grammar(const HarmonyTurn *turn,
+                                   uint32_t form,
+                                   HarmonyBuffer *to);
 
 /*
  Begins an answer. `options` is an object of JSON with `model`, and more of `ReplyOptions`: `id`, `created`,
  `prompt_tokens`, `cached_tokens`, `index`, `reasoning_field`. A host without a clock and random numbers has to give
  `id` and `created`.
  */
-struct HarmonyError *harmony_turn_reply(const struct HarmonyTurn *turn,
-                                        const uint8_t *options,
-                                        size_t options_len,
-                                        struct HarmonyReply **reply);
+HarmonyError *harmony_turn_reply(const HarmonyTurn *turn,
+                                 const uint8_t *options,
+                                 size_t options_len,
+                                 HarmonyReply **reply);
 
 /*
  Frees a turn. Its replies stay.
  */
-void harmony_turn_free(struct HarmonyTurn *turn);
+void harmony_turn_free(HarmonyTurn *turn);
 
 /*
- Appends an error as this API answers it, for failures of the server's own.
+ Takes sampled token ids, and appends the chunks that they complete, as bytes on the wire: server-sent events, or lines
+ of JSON for Ollama. For an answer that is not streamed, set the buffer's `len` to 0.
  */
-struct HarmonyError *harmony_error_body(uint32_t dialect,
-                                        uint32_t status,
-                                        const uint8_t *message,
-                                        size_t message_len,
-                                        struct HarmonyBuffer *to);
+HarmonyError *harmony_reply_feed(HarmonyReply *reply,
+                                 const uint32_t *tokens,
+                                 size_t len,
+                                 HarmonyBuffer *to);
+
+/*
+ Ends the answer ([`HARMONY_STOP`] and its like), and appends the last chunks. `stop_string` is the engine's, or empty.
+ */
+HarmonyError *harmony_reply_finish(HarmonyReply *reply,
+                                   uint32_t reason,
+                                   const uint8_t *stop_string,
+                                   size_t stop_string_len,
+                                   HarmonyBuffer *to);
+
+/*
+ Ends a stream that failed, as the API tells it.
+ */
+HarmonyError *harmony_reply_fail(HarmonyReply *reply,
+                                 uint32_t status,
+                                 const uint8_t *message,
+                                 size_t message_len,
+                                 HarmonyBuffer *to);
+
+/*
+ Appends the whole answer as the API's object.
+ */
+HarmonyError *harmony_reply_response(const HarmonyReply *reply, HarmonyBuffer *to);
+
+/*
+ Appends what is known of the answer, as JSON: `messages`, `repairs`, `usage`, `builtin_calls`, `is_ended`.
+ */
+HarmonyError *harmony_reply_describe(const HarmonyReply *reply,
+                                     HarmonyBuffer *to);
+
+/*
+ Appends the state of the answer, from which another process continues.
+ */
+HarmonyError *harmony_reply_save(const HarmonyReply *reply, HarmonyBuffer *to);
+
+/*
+ Continues an answer that was saved, for the same request.
+ */
+HarmonyError *harmony_reply_restore(const HarmonyTurn *turn,
+                                    const uint8_t *saved,
+                                    size_t saved_len,
+                                    HarmonyReply **reply);
+
+/*
+ Frees an answer.
+ */
+void harmony_reply_free(HarmonyReply *reply);
+
+/*
+ Makes a reader of an engine's stream ([`HARMONY_COMPLETIONS`] and its like), for an output of at most `max_tokens`.
+ */
+HarmonyError *harmony_engine_new(uint32_t form,
+                                 size_t max_tokens,
+                                 const uint32_t *stop_tokens,
+                                 size_t stop_tokens_len,
+                                 HarmonyEngine **engine);
+
+/*
+ Takes bytes of the engine's stream; no bytes are its end. Appends the sampled token ids, and to `end` an object if the
+ output ends here: `reason` (`"stop"`, `"length"`, `"abort"`), or `status` and `message` of what the engine did wrong.
+ */
+HarmonyError *harmony_engine_feed(HarmonyEngine *engine,
+                                  const uint8_t *bytes,
+                                  size_t len,
+                                  HarmonyTokens *to,
+                                  HarmonyBuffer *end);
+
+/*
+ Frees a reader.
+ */
+void harmony_engine_free(HarmonyEngine *engine);
 
 #ifdef __cplusplus
 }  // extern "C"

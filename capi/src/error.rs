@@ -69,10 +69,12 @@ impl From<serde_json::Error> for Failure {
     }
 }
 
-/// The choice that has this number.
-pub(crate) fn choice<T: Copy>(number: u32, name: &str, choices: &[(u32, T)]) -> Result<T, Failure> {
-    let found = choices.iter().find(|(one, _)| *one == number).map(|(_, choice)| *choice);
-    let most = choices.len() - 1;
+/// The choice that has this number, the index of it.
+pub(crate) fn choice<T: Copy>(
+    number: u32, name: &str, choices: impl AsRef<[T]>,
+) -> Result<T, Failure> {
+    let (choices, most) = (choices.as_ref(), choices.as_ref().len() - 1);
+    let found = choices.get(number as usize).copied();
     found.ok_or_else(|| Failure::argument(format!("{name}: expected 0 to {most}, got {number}")))
 }
 
@@ -95,8 +97,7 @@ fn reason(panicked: &(dyn Any + Send)) -> String {
 /// `body`, what the API answers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn harmony_error_json(
-    error: *const HarmonyError,
-    to: *mut HarmonyBuffer,
+    error: *const HarmonyError, to: *mut HarmonyBuffer,
 ) -> *mut HarmonyError {
     guarded(|| unsafe { write_json(to, &handle(error)?.0) })
 }

@@ -13,18 +13,12 @@
     reason = "one contract for all: pointers are valid for their lengths, handles come from this library"
 )]
 
-mod engine;
 mod error;
 mod memory;
-mod parser;
-mod reply;
 mod text;
 mod turn;
 
-pub use engine::*;
 pub use error::*;
 pub use memory::*;
-pub use parser::*;
-pub use reply::*;
 pub use text::*;
 pub use turn::*;

@@ -4,49 +4,22 @@ use std::{mem, ptr, slice, str};
 
 use super::error::Failure;
 
-/// Bytes of the caller's, to which functions append. Begin with all members 0; set `len` to 0 to use it again; free it
-/// with [`harmony_buffer_free`].
+/// Memory of the caller's, to which functions append: a vector, taken apart. Begin with all members 0; set `len` to 0 to
+/// use it again; free it with [`harmony_buffer_free`] or [`harmony_tokens_free`].
 #[repr(C)]
-pub struct HarmonyBuffer {
-    /// The bytes; NULL while there is no memory.
-    pub data: *mut u8,
-    /// How many bytes there are.
+pub struct HarmonyOutput<T> {
+    /// The items; NULL while there is no memory.
+    pub data: *mut T,
+    /// How many items there are.
     pub len: usize,
     /// For how many there is room.
     pub capacity: usize,
 }
 
-/// Token ids of the caller's, to which functions append: as [`HarmonyBuffer`].
-#[repr(C)]
-pub struct HarmonyTokens {
-    /// The token ids; NULL while there is no memory.
-    pub data: *mut u32,
-    /// How many token ids there are.
-    pub len: usize,
-    /// For how many there is room.
-    pub capacity: usize,
-}
-
-/// Memory of the caller's: a vector, taken apart.
-pub(crate) trait Output {
-    type Item: Clone;
-    /// Data, length and capacity.
-    fn parts(&mut self) -> (&mut *mut Self::Item, &mut usize, &mut usize);
-}
-
-macro_rules! output {
-    ($name:ident, $item:ty) => {
-        impl Output for $name {
-            type Item = $item;
-            fn parts(&mut self) -> (&mut *mut $item, &mut usize, &mut usize) {
-                (&mut self.data, &mut self.len, &mut self.capacity)
-            }
-        }
-    };
-}
-
-output!(HarmonyBuffer, u8);
-output!(HarmonyTokens, u32);
+/// Bytes.
+pub type HarmonyBuffer = HarmonyOutput<u8>;
+/// Token ids.
+pub type HarmonyTokens = HarmonyOutput<u32>;
 
 /// Frees the memory of a buffer and sets its members to 0.
 #[unsafe(no_mangle)]
@@ -73,11 +46,11 @@ pub unsafe extern "C" fn harmony_buffer_reserve(buffer: *mut HarmonyBuffer, more
 }
 
 /// The vector of an output, the members of which become 0; `None` for NULL.
-unsafe fn taken<O: Output>(output: *mut O) -> Option<Vec<O::Item>> {
+unsafe fn taken<T>(output: *mut HarmonyOutput<T>) -> Option<Vec<T>> {
     // SAFETY: NULL, or the caller's output, which nothing else uses during the call.
-    let (data, len, capacity) = unsafe { output.as_mut() }?.parts();
-    let (len, capacity) = (mem::take(len), mem::take(capacity));
-    let data = mem::replace(data, ptr::null_mut());
+    let output = unsafe { output.as_mut() }?;
+    let (len, capacity) = (mem::take(&mut output.len), mem::take(&mut output.capacity));
+    let data = mem::replace(&mut output.data, ptr::null_mut());
     if data.is_null() {
         return Some(Vec::new());
     }
@@ -86,24 +59,25 @@ unsafe fn taken<O: Output>(output: *mut O) -> Option<Vec<O::Item>> {
 }
 
 /// Lets a function append to an output. What it appended before an error stays.
-pub(crate) unsafe fn append<O: Output>(
-    output: *mut O,
-    write: impl FnOnce(&mut Vec<O::Item>) -> Result<(), Failure>,
+pub(crate) unsafe fn append<T>(
+    output: *mut HarmonyOutput<T>, write: impl FnOnce(&mut Vec<T>) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let mut all = there(unsafe { taken(output) }, "an output")?;
     let written = write(&mut all);
     // SAFETY: it is not NULL, since it was taken.
-    let (data, len, capacity) = unsafe { &mut *output }.parts();
-    (*len, *capacity) = (all.len(), all.capacity());
-    if *capacity != 0 {
-        *data = mem::ManuallyDrop::new(all).as_mut_ptr();
+    let output = unsafe { &mut *output };
+    (output.len, output.capacity) = (all.len(), all.capacity());
+    if output.capacity != 0 {
+        output.data = mem::ManuallyDrop::new(all).as_mut_ptr();
     }
     written
 }
 
 /// Appends items.
-pub(crate) unsafe fn extend<O: Output>(output: *mut O, more: &[O::Item]) -> Result<(), Failure> {
-    let all = |all: &mut Vec<O::Item>| {
+pub(crate) unsafe fn extend<T: Clone>(
+    output: *mut HarmonyOutput<T>, more: &[T],
+) -> Result<(), Failure> {
+    let all = |all: &mut Vec<T>| {
         all.extend_from_slice(more);
         Ok(())
     };

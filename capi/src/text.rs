@@ -1,8 +1,9 @@
-//! Text and token ids, conversations and messages.
+//! Text and token ids, conversations and messages, whole and token by token.
 
 use std::ffi::c_char;
 
 use openai_harmony::chat::{Conversation, Role};
+use openai_harmony::tokenizer::Tokenizer;
 use openai_harmony::{
     HarmonyEncoding, HarmonyEncodingName, MessageSpan, ParserOptions, Prefill, RenderConfig,
     RenderConversationConfig, RenderEnd, StreamableParser, load_harmony_encoding,
@@ -11,7 +12,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::error::{Failure, HarmonyError, choice, guarded};
-use super::memory::{HarmonyBuffer, HarmonyTokens, append, borrowed, extend, text};
+use super::memory::{
+    HarmonyBuffer, HarmonyTokens, append, borrowed, extend, free, give, handle, handle_mut, text,
+};
 
 /// The version, `"0.0.8+dropin.1"`.
 #[unsafe(no_mangle)]
@@ -27,29 +30,19 @@ pub const HARMONY_SPECIAL: u32 = 1;
 /// Appends the token ids of a text in UTF-8. `special` is [`HARMONY_ORDINARY`] or [`HARMONY_SPECIAL`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn harmony_encode(
-    data: *const u8,
-    len: usize,
-    special: u32,
-    to: *mut HarmonyTokens,
+    data: *const u8, len: usize, special: u32, to: *mut HarmonyTokens,
 ) -> *mut HarmonyError {
     guarded(|| unsafe {
         let (text, tokenizer) = (text(data, len)?, encoding()?.tokenizer());
-        let names = [(HARMONY_ORDINARY, false), (HARMONY_SPECIAL, true)];
-        let tokens = if choice(special, "special", &names)? {
-            tokenizer.encode_with_special_tokens(text)
-        } else {
-            tokenizer.encode_ordinary(text)
-        };
-        extend(to, &tokens)
+        let encode = [Tokenizer::encode_ordinary, Tokenizer::encode_with_special_tokens];
+        extend(to, &choice(special, "special", encode)?(&tokenizer, text))
     })
 }
 
 /// Appends the bytes of token ids, which are UTF-8 unless a character is cut.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn harmony_decode(
-    tokens: *const u32,
-    len: usize,
-    to: *mut HarmonyBuffer,
+    tokens: *const u32, len: usize, to: *mut HarmonyBuffer,
 ) -> *mut HarmonyError {
     guarded(|| unsafe {
         extend(to, &encoding()?.tokenizer().decode_bytes(borrowed(tokens, len)?)?)
@@ -67,10 +60,8 @@ pub unsafe extern "C" fn harmony_stop_tokens(to: *mut HarmonyTokens) -> *mut Har
 pub unsafe extern "C" fn harmony_special_tokens(to: *mut HarmonyBuffer) -> *mut HarmonyError {
     guarded(|| unsafe {
         let tokenizer = encoding()?.tokenizer();
-        let all: Map<String, Value> = tokenizer
-            .special_tokens_by_id()
-            .map(|(name, id)| (name.to_owned(), id.into()))
-            .collect();
+        let all = tokenizer.special_tokens_by_id();
+        let all: Map<_, Value> = all.map(|(name, id)| (name.to_owned(), id.into())).collect();
         write_json(to, &all)
     })
 }
@@ -103,12 +94,8 @@ enum Ending {
 /// `content`, `stop` and `end`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn harmony_render(
-    conversation: *const u8,
-    conversation_len: usize,
-    options: *const u8,
-    options_len: usize,
-    to: *mut HarmonyTokens,
-    spans: *mut HarmonyBuffer,
+    conversation: *const u8, conversation_len: usize, options: *const u8, options_len: usize,
+    to: *mut HarmonyTokens, spans: *mut HarmonyBuffer,
 ) -> *mut HarmonyError {
     guarded(|| unsafe {
         let conversation: Conversation =
@@ -144,11 +131,7 @@ pub(crate) unsafe fn parser_of(data: *const u8, len: usize) -> Result<Streamable
 /// `prefill` and `spelled_markers`. Without options parsing is lenient.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn harmony_parse(
-    tokens: *const u32,
-    len: usize,
-    options: *const u8,
-    options_len: usize,
-    to: *mut HarmonyBuffer,
+    tokens: *const u32, len: usize, options: *const u8, options_len: usize, to: *mut HarmonyBuffer,
 ) -> *mut HarmonyError {
     guarded(|| unsafe {
         let tokens = borrowed(tokens, len)?;
@@ -160,14 +143,88 @@ pub unsafe extern "C" fn harmony_parse(
     })
 }
 
+/// A parser that is fed token by token.
+pub struct HarmonyParser(StreamableParser);
+
+/// Makes a parser. `options` as for [`crate::harmony_parse`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn harmony_parser_new(
+    options: *const u8, options_len: usize, parser: *mut *mut HarmonyParser,
+) -> *mut HarmonyError {
+    guarded(|| unsafe { give(parser, HarmonyParser(parser_of(options, options_len)?)) })
+}
+
+/// Takes token ids, and appends a list of events: `message_start`, `content_delta`, `message_end`, `repair`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn harmony_parser_feed(
+    parser: *mut HarmonyParser, tokens: *const u32, len: usize, to: *mut HarmonyBuffer,
+) -> *mut HarmonyError {
+    guarded(|| unsafe { write_json(to, &handle_mut(parser)?.0.feed(borrowed(tokens, len)?)?) })
+}
+
+/// Takes the end of the tokens, and appends a list of the last events.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn harmony_parser_finish(
+    parser: *mut HarmonyParser, to: *mut HarmonyBuffer,
+) -> *mut HarmonyError {
+    guarded(|| unsafe { write_json(to, &handle_mut(parser)?.0.finish()?) })
+}
+
+/// Appends where the parser is, as JSON: `messages`, `repairs`, `state` (`"ExpectStart"`, `"Header"`, `"Content"`), and of
+/// the open message `role`, `channel`, `recipient`, `content_type`, `content` and `delta`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn harmony_parser_describe(
+    parser: *const HarmonyParser, to: *mut HarmonyBuffer,
+) -> *mut HarmonyError {
+    guarded(|| unsafe {
+        let HarmonyParser(parser) = handle(parser)?;
+        let described = json!({
+            "messages": parser.messages(),
+            "repairs": parser.repairs(),
+            "state": format!("{:?}", parser.state()),
+            "role": parser.current_role(),
+            "channel": parser.channel(),
+            "recipient": parser.recipient(),
+            "content_type": parser.content_type(),
+            "content": parser.content(),
+            "delta": parser.delta(),
+        });
+        write_json(to, &described)
+    })
+}
+
+/// Appends the state of the parser, from which another process continues.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn harmony_parser_save(
+    parser: *const HarmonyParser, to: *mut HarmonyBuffer,
+) -> *mut HarmonyError {
+    guarded(|| unsafe { extend(to, &handle(parser)?.0.to_bytes()?) })
+}
+
+/// A parser from its saved state.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn harmony_parser_restore(
+    saved: *const u8, len: usize, parser: *mut *mut HarmonyParser,
+) -> *mut HarmonyError {
+    guarded(|| unsafe {
+        let saved = StreamableParser::from_bytes(encoding()?, borrowed(saved, len)?)?;
+        give(parser, HarmonyParser(saved))
+    })
+}
+
+/// Frees a parser.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn harmony_parser_free(parser: *mut HarmonyParser) {
+    unsafe { free(parser) };
+}
+
 pub(crate) fn encoding() -> Result<HarmonyEncoding, Failure> {
     Ok(load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)?)
 }
 
 /// Options in JSON; empty for the default.
 pub(crate) unsafe fn read_options<'a, T: Deserialize<'a> + Default>(
-    data: *const u8,
-    len: usize,
+    data: *const u8, len: usize,
 ) -> Result<T, Failure> {
     // SAFETY: the caller's pointer is valid for its length.
     let bytes = unsafe { borrowed(data, len) }?;
@@ -175,16 +232,14 @@ pub(crate) unsafe fn read_options<'a, T: Deserialize<'a> + Default>(
 }
 
 pub(crate) unsafe fn write_json(
-    to: *mut HarmonyBuffer,
-    value: &impl Serialize,
+    to: *mut HarmonyBuffer, value: &impl Serialize,
 ) -> Result<(), Failure> {
     // SAFETY: the caller's buffer.
     unsafe { append(to, |bytes| Ok(serde_json::to_writer(bytes, value)?)) }
 }
 
 pub(crate) unsafe fn append_spans(
-    to: *mut HarmonyBuffer,
-    spans: &[MessageSpan],
+    to: *mut HarmonyBuffer, spans: &[MessageSpan],
 ) -> Result<(), Failure> {
     // SAFETY: NULL, or the caller's buffer.
     if to.is_null() { Ok(()) } else { unsafe { write_json(to, &spans) } }

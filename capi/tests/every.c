@@ -52,7 +52,7 @@ static void answer(const HarmonyTurn *turn, const HarmonyTokens *sampled, Harmon
   DONE(harmony_turn_reply(turn, TEXT("{\"model\": \"m\"}"), &broken));
   DONE(harmony_reply_feed(reply, sampled->data, sampled->len, out));
   DONE(harmony_reply_save(reply, &saved));
-  DONE(harmony_reply_restore(turn, saved.data, saved.len, NULL, 0, &moved));
+  DONE(harmony_reply_restore(turn, saved.data, saved.len, &moved));
   FAILS(harmony_reply_finish(moved, 3, NULL, 0, out));
   DONE(harmony_reply_finish(moved, HARMONY_STOP, TEXT("stop"), out));
   DONE(harmony_reply_response(moved, out));
@@ -74,7 +74,6 @@ static void *run(void *shared) {
   DONE(harmony_turn_grammar(turn, HARMONY_GBNF, &out));
   DONE(harmony_stop_tokens(&tokens));
   DONE(harmony_special_tokens(&out));
-  DONE(harmony_error_body(HARMONY_OLLAMA, 500, TEXT("It broke."), &out));
   DONE(harmony_render(TEXT("{\"messages\": []}"), TEXT("{\"prefill\": {\"channel\": \"final\"}}"), &tokens, NULL));
   FAILS(harmony_render(TEXT("{"), NULL, 0, &tokens, NULL));
   DONE(harmony_encode(TEXT("<|channel|>final<|message|>H\u00f6he \U0001f980<|return|>"), HARMONY_SPECIAL, &sampled));

@@ -28,21 +28,14 @@ CALLED = (
     '<|constrain|>json<|message|>{"a":1}<|call|>'
 )
 FUNCTION: dict[str, Any] = {"name": "f", "parameters": {"type": "object"}}
+ANTHROPIC = {"name": "f", "input_schema": {"type": "object"}}
 TOOLS = [{"type": "function", "function": FUNCTION}]
-ASKED = [{"role": "user", "content": "Hi"}]
+ASKED = {"messages": [{"role": "user", "content": "Hi"}], "stream": True}
 BODIES: list[tuple[Any, dict[str, Any]]] = [
-    (chat_completions, {"messages": ASKED, "tools": TOOLS, "stream": True}),
+    (chat_completions, {**ASKED, "tools": TOOLS}),
     (responses, {"input": "Hi", "tools": [{"type": "function", **FUNCTION}], "stream": True}),
-    (
-        anthropic,
-        {
-            "messages": ASKED,
-            "max_tokens": 99,
-            "stream": True,
-            "tools": [{"name": "f", "input_schema": {"type": "object"}}],
-        },
-    ),
-    (ollama, {"messages": ASKED, "tools": TOOLS}),
+    (anthropic, {**ASKED, "tools": [ANTHROPIC], "max_tokens": 99}),
+    (ollama, {**ASKED, "tools": TOOLS}),
 ]
 
 
@@ -118,15 +111,29 @@ def parse_all() -> list[bytes]:
     return [asked("harmony_parse", tokens, options) for _, tokens, options in CASES]
 
 
-def test_the_corpus() -> None:
+def test_the_corpus_whole_and_as_a_stream_that_moves() -> None:
     for (name, tokens, options), said in zip(CASES, parse_all()):
         found = ENCODING.parse_with_repairs(tokens, options["role"], tools=options["tools"])
         parsed = json.loads(said)
         assert read(parsed["messages"]) == found.messages, name
-        assert parsed["repairs"] == [
-            {"kind": one.kind, "span": [*one.span], "index": one.index, "text": one.text}
-            for one in found.repairs
-        ], name
+        repairs = [
+            (one["kind"], *one["span"], one["index"], one["text"]) for one in parsed["repairs"]
+        ]
+        assert repairs == [(one.kind, *one.span, one.index, one.text) for one in found.repairs], (
+            name
+        )
+        events, middle = [], len(tokens) // 2
+        with made("parser", "harmony_parser_new", options) as parser:
+            for token in tokens[:middle]:
+                events += json.loads(asked("harmony_parser_feed", parser, [token]))
+            saved = asked("harmony_parser_save", parser)
+        with made("parser", "harmony_parser_restore", saved) as parser:
+            events += json.loads(asked("harmony_parser_feed", parser, tokens[middle:]))
+            events += json.loads(asked("harmony_parser_finish", parser))
+            described = json.loads(asked("harmony_parser_describe", parser))
+        assert described["messages"] == parsed["messages"], name
+        ends = [event["index"] for event in events if event["type"] == "message_end"]
+        assert ends == [*range(len(found.messages))], name
 
 
 def test_threads_and_a_child_give_the_same() -> None:
@@ -137,25 +144,6 @@ def test_threads_and_a_child_give_the_same() -> None:
     if child == 0:
         os._exit(parse_all() != one)
     assert os.waitpid(child, 0)[1] == 0
-
-
-def test_a_stream_is_the_whole_and_may_move() -> None:
-    for name, tokens, options in CASES:
-        middle = len(tokens) // 2
-        events = []
-        with made("parser", "harmony_parser_new", options) as parser:
-            for token in tokens[:middle]:
-                events += json.loads(asked("harmony_parser_feed", parser, [token]))
-            saved = asked("harmony_parser_save", parser)
-        with made("parser", "harmony_parser_restore", saved) as parser:
-            for token in tokens[middle:]:
-                events += json.loads(asked("harmony_parser_feed", parser, [token]))
-            events += json.loads(asked("harmony_parser_finish", parser))
-            described = json.loads(asked("harmony_parser_describe", parser))
-        found = ENCODING.parse_with_repairs(tokens, options["role"], tools=options["tools"])
-        assert read(described["messages"]) == found.messages, name
-        ends = [event["index"] for event in events if event["type"] == "message_end"]
-        assert ends == [*range(len(found.messages))], name
 
 
 def test_the_golden_renderings() -> None:
@@ -205,7 +193,7 @@ def test_requests_and_answers(dialect: int, step: int) -> None:
                     expected
                 )
                 saved = asked("harmony_reply_save", handle)
-            begin = made("reply", "harmony_reply_restore", read_turn, saved, b"")
+            begin = made("reply", "harmony_reply_restore", read_turn, saved)
         expected = b"".join(map(reply.frame, [*reply.finish("stop"), None]))
         with begin as handle:
             assert without_ids(asked("harmony_reply_finish", handle, 0, b"")) == without_ids(
@@ -223,22 +211,16 @@ def without_ids(frames: bytes) -> list[bytes]:
 
 
 NOWHERE = c_void_p()
+STRICT = {"role": None, "strict": True}
+NO_LIST = {"kind": "invalid_request", "path": "messages", "status": 400}
 ERRORS: list[tuple[str, list[Any], dict[str, Any]]] = [
-    (
-        "parse",
-        [[35, 200_002], {"role": None, "strict": True}],
-        {"kind": "unexpected_token", "token_index": 0},
-    ),
+    ("parse", [[35, 200_002], STRICT], {"kind": "unexpected_token", "token_index": 0}),
     ("parse", [[], {"stric": True}], {"kind": "invalid_json"}),
     ("render", [{"messages": 1}, b"", None], {"kind": "invalid_json"}),
     ("encode", [b"\xff", 0], {"kind": "invalid_argument", "message": "not UTF-8 at byte 0"}),
     ("encode", [b"x", 7], {"message": "special: expected 0 to 1, got 7"}),
     ("turn_read", [9, b"{}", b""], {"message": "dialect: expected 0 to 3, got 9"}),
-    (
-        "turn_read",
-        [0, {"messages": 1}, b""],
-        {"kind": "invalid_request", "path": "messages", "status": 400},
-    ),
+    ("turn_read", [0, {"messages": 1}, b""], NO_LIST),
     ("turn_read", [0, b'{"messages": [', b""], {"status": 400}),
     ("encode", [NOWHERE, c_size_t(5), 0], {"message": "an input is NULL"}),
     ("decode", [c_void_p(64), c_size_t(2**62)], {"kind": "invalid_argument"}),

@@ -114,6 +114,7 @@ test("what is wrong is an Error that names it", () => {
     [() => harmony.parse([35, 200002], { role: null, strict: true }), { kind: "unexpected_token", tokenIndex: 0 }],
     [() => harmony.parse([1], { stric: true }), { kind: "invalid_json" }],
     [() => harmony.decode([999999999]), { name: "HarmonyError" }],
+    [() => harmony.readTurn("chat_completions", USER).reply({}), { message: "model: expected the model's name in the answer" }],
   ];
   for (const [act, expected] of wrong) {
     assert.throws(act, (error) => error instanceof HarmonyError && Object.entries(expected).every(([key, value]) => error[key] === value));
@@ -123,6 +124,8 @@ test("what is wrong is an Error that names it", () => {
     [() => harmony.decode([-1]), /-1 is not a token id/],
     [() => harmony.decode("abc"), /expected token ids, got abc/],
     [() => harmony.encode(5), /expected a string/],
+    [() => harmony.encode([5]), /expected a string/],
+    [() => harmony.decode([, 5]), /undefined is not a token id/],
     [() => harmony.render(undefined), /expected a string/],
     [() => harmony.encode(new Uint8Array(2 ** 32 - 9)), /no memory for 4294967287 bytes/],
   ];
