@@ -49,7 +49,7 @@ class NamesTheWay:
 
         def __getattr__(self, name: str) -> Any:
             way = type(self)._ways.get(name)
-            # pydantic's models have a `__getattr__` of their own.
+            # pydantic's models define `__getattr__`.
             if way is None and hasattr(super(), "__getattr__"):
                 return super().__getattr__(name)
             missing = f"{type(self).__name__!r} object has no attribute {name!r}"

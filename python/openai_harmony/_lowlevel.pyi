@@ -216,7 +216,7 @@ class HarmonyEncoding:
         Args:
             tokens: Token ids.
             errors: What to do with bytes that are not UTF-8, as in ``bytes.decode``. A token may
-                hold half a character; by default that becomes U+FFFD.
+                contain half a character; by default that becomes U+FFFD.
 
         Returns:
             The text.
@@ -233,7 +233,7 @@ class HarmonyEncoding:
         """
 
     def decode_utf8(self, tokens: _Tokens) -> str:
-        """Returns the text of tokens whose bytes are UTF-8.
+        """Returns the text of tokens with bytes that are UTF-8.
 
         Args:
             tokens: Token ids.
@@ -410,12 +410,12 @@ class HarmonyEncoding:
     def render_conversation_for_training(
         self, conversation: Conversation, config: RenderConversationConfig | None = None
     ) -> list[int]:
-        """Renders a training example; **by default without the thought that a single turn trains**.
+        """Renders a training example; **by default without the reasoning of a single turn**.
 
         The default is version 0.0.8's rule: if the last message is the assistant's on ``final``,
         everything on ``analysis`` before the first ``final`` is dropped. To train on the thought of
         the last turn, pass ``RenderConversationConfig(thoughts=ThoughtPolicy.DROP)``, which drops
-        only the thoughts of earlier turns, or ``auto_drop_analysis=False``, which drops none.
+        only the reasoning of earlier turns, or ``auto_drop_analysis=False``, which drops none.
 
         If the last message is the assistant's on ``final``, ``<|return|>`` takes the place of its
         ``<|end|>``, as the model itself ends an answer.
@@ -472,7 +472,7 @@ class HarmonyEncoding:
             tools: The recipients that the model was offered, by full or short names
                 (``functions.bash``, ``bash``, ``python``). Without ``strict``, they tell calls from
                 other words.
-            prefill: What the prompt holds of the first message beyond its role.
+            prefill: What the prompt contains of the first message beyond its role.
             spelled_markers: Whether to read markers that ordinary tokens spell, as fine-tuned
                 models write them; only without ``strict``.
 
@@ -565,7 +565,7 @@ class StreamableParser:
         tools: The recipients that the model was offered, by full or short names
             (``functions.bash``, ``bash``, ``python``). Without ``strict``, they tell calls from
             other words. The cost per token does not grow with their number.
-        prefill: What the prompt holds of the first message beyond its role. The parser begins
+        prefill: What the prompt contains of the first message beyond its role. The parser begins
             inside that message; its first events report header and text, with spans of (0, 0).
         spelled_markers: Whether to read markers that ordinary tokens spell (``<``, ``|``, ``end``,
             ``|``, ``>``), as fine-tuned models write them; each is a repair. Then no text can
@@ -1190,7 +1190,7 @@ class Turn:
 
     @property
     def thinking_budget(self) -> int | None:
-        """The most tokens of thoughts, if the body sets a limit.
+        """The most reasoning tokens, if the body sets a limit.
 
         Anthropic's ``thinking.budget_tokens``, and ``max_tokens`` in the ``reasoning`` of chat and
         Responses. ``Reply.force`` ends them.
@@ -1368,7 +1368,7 @@ class Reply:
         sent before: its response, messages, repairs and calls are the later ones. What was not
         sent yet is kept in full: an unfinished header, a call that is held back until it is
         complete, a call of a built-in tool of the server, a custom tool's object whose input does
-        not come first, and with Anthropic's API a thought.
+        not come first, and with Anthropic's API reasoning.
 
         Returns:
             JSON with a version: about a kilobyte, however long the answer is.
@@ -1632,13 +1632,13 @@ class Reply:
 
     @property
     def budget_spent(self) -> bool:
-        """Whether the thoughts have used up their budget; ``False`` without one."""
+        """Whether the reasoning has used up its budget; ``False`` without one."""
 
     @property
     def force(self) -> list[int]:
-        """The tokens that end a thought and begin the answer, once the thinking budget is spent.
+        """The tokens that end the reasoning and begin the answer, once its budget is spent.
 
-        Empty before, outside of thoughts, and inside a character of several tokens. If there are
+        Empty before, outside of reasoning, and inside a character of several tokens. If there are
         any after a ``feed``, stop the engine, feed them to the reply, and continue sampling after
         the prompt and ``tokens``.
 

@@ -1,6 +1,6 @@
 """Keyword arguments that several functions take, each declared once.
 
-A table of options is a ``TypedDict`` whose values are annotated with the option's default and
+A table of options is a ``TypedDict`` with values annotated with the option's default and
 description:
 
 >>> from typing import Annotated

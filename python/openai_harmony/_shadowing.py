@@ -1,4 +1,4 @@
-"""Fields whose names pydantic's base class reserves."""
+"""Fields with names that pydantic's base class reserves."""
 
 from __future__ import annotations
 

@@ -203,7 +203,7 @@ class HarmonyEncoding(_lowlevel.HarmonyEncoding, NamesTheWay):
             tools: The recipients that the model was offered, by full or short names
                 (``functions.bash``, ``bash``, ``python``), which distinguish calls from other
                 words.
-            prefill: What the prompt holds of the first message beyond its role.
+            prefill: What the prompt contains of the first message beyond its role.
             spelled_markers: Whether to read markers that ordinary tokens spell, as fine-tuned
                 models write them.
 
@@ -294,7 +294,7 @@ class HarmonyEncoding(_lowlevel.HarmonyEncoding, NamesTheWay):
     def __reduce__(self) -> tuple[Any, ...]:
         if type(self) is HarmonyEncoding:
             return load_harmony_encoding, (self.name,)
-        # A subclass, whose constructor may take other arguments.
+        # A subclass: its constructor may take other arguments.
         return copyreg.__newobj__, (type(self), self.name), vars(self)  # type: ignore[attr-defined]
 
     def __repr__(self) -> str:

@@ -40,7 +40,7 @@ GrammarSyntax: TypeAlias = Literal["lark", "regex"]
 """The language of a custom tool's grammar."""
 
 _WITH_TEXT = ("python",)
-"""Built-in tools whose calls are text, not JSON."""
+"""Built-in tools with calls that are text, not JSON."""
 
 _FUNCTIONS = "functions."
 
@@ -226,7 +226,7 @@ class GrammarOptions(TypedDict, total=False):
 class TurnGrammar(Immutable):
     """What the assistant may write in one turn.
 
-    A turn is thoughts and preambles, then one answer or one call, at which the engine stops.
+    A turn is reasoning and preambles, then one answer or one call, at which the engine stops.
     Calls are on ``commentary`` or ``analysis``. Markers are special tokens: text that spells one
     is text.
     """
@@ -248,7 +248,7 @@ class TurnGrammar(Immutable):
             tools: The tools that may be called: ``ToolDescription``s, dicts of ``name`` and
                 ``parameters`` (those of chat completions, too), custom tools of chat completions
                 and Responses, or recipients of built-in tools, ``"python"``. A name with a
-                namespace of its own stays as it is; any other is a function's.
+                namespace stays as it is; any other is a function's.
             tool_choice: ``"auto"``, ``"none"``, ``"required"`` (the turn ends with a call),
                 ``{"name": …}`` (with a call of that tool), the names of the tools that may be
                 called, or the ``tool_choice`` of a ``Turn``.

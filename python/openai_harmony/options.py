@@ -18,10 +18,10 @@ class ThoughtPolicy(str, Enum):
     """All of them."""
     DROP_BEFORE_FIRST_FINAL = "drop_before_first_final"
     """Version 0.0.8's rule: if the last assistant message is on ``final``, analysis before the
-    first ``final`` is dropped. In a single turn that is the thought of the answer itself."""
+    first ``final`` is dropped. In a single turn that is the reasoning of the answer itself."""
     DROP = "drop"
     """Analysis is dropped once a user message follows its turn's final answer (guide, section
-    "Handling reasoning output in subsequent sampling"). The last turn keeps its thoughts."""
+    "Handling reasoning output in subsequent sampling"). The last turn keeps its reasoning."""
 
 
 class HeaderStyle(str, Enum):

@@ -137,7 +137,7 @@ def read(
 def extended(
     prompt: Iterable[int], sampled: Iterable[int], new: Iterable[Message], turn: Turn
 ) -> Extended | Broken:
-    """The next prompt, with all thoughts and a sampled ``<|return|>``."""
+    """The next prompt, with all reasoning and a sampled ``<|return|>``."""
     keeping, tools = config_for("keep"), recipients(turn)
     return ENCODING.extend(prompt, sampled, new, keeping, keep_return=True, tools=tools)
 
@@ -163,7 +163,7 @@ def one_sequence(rollout: Rollout) -> tuple[Segment, Examples]:
 
 
 def config_for(thoughts: Literal["drop", "keep"]) -> RenderConversationConfig:
-    """How requests are rendered, with this policy of thoughts."""
+    """How requests are rendered, with this policy for reasoning."""
     config = turn_with().config
     return config.model_copy(update={"thoughts": ThoughtPolicy(thoughts)})
 

@@ -1,9 +1,9 @@
 """A renderer of gpt-oss for Prime Intellect's ``renderers``: prime-rl and verifiers use it.
 
 It takes the place of ``renderers.gpt_oss.GptOssRenderer``, and has its options. That one writes the
-beginning of a thought into the prompt, where the model itself decides; reads calls of a few headers
-only, none without a thought before it; gives ``functions.unknown`` a result without a name; and
-finds a developer's words by rendering twice. Name this one in a configuration:
+beginning of the reasoning into the prompt, where the model itself decides; reads calls of a few
+headers only, none without reasoning before it; gives ``functions.unknown`` a result without a
+name; and finds a developer's words by rendering twice. Name this one in a configuration:
 
     name = "custom"
     import_path = "openai_harmony.adapters.renderers.HarmonyRenderer"
@@ -34,7 +34,7 @@ class HarmonyRenderer:
     Args:
         tokenizer: gpt-oss' tokenizer; only its ids of special tokens are asked, to be sure.
         config: ``renderers.GptOssRendererConfig``: effort, date, the system message's texts,
-            which thoughts are kept. By default its defaults, but no date.
+            which reasoning is kept. By default its defaults, but no date.
 
     Raises:
         ValueError: The tokenizer is another model's.
@@ -55,7 +55,7 @@ class HarmonyRenderer:
 
     @property
     def is_prefix_stable(self) -> bool:
-        """False: thoughts are dropped, and an answer ends with another token within a history."""
+        """False: reasoning is dropped, and an answer ends with another token within a history."""
         return False
 
     def render(
@@ -140,7 +140,7 @@ class HarmonyRenderer:
         """The next prompt after what was sampled, or ``None`` where it is to be rendered again.
 
         That is: by the policy of ``thinking_retention``; a message of the assistant, or a result of
-        no call; sampling ended inside a header, or with ``<|return|>`` inside a thought; or the
+        no call; sampling ended inside a header, or with ``<|return|>`` inside reasoning; or the
         tokens are malformed so that they would mean something else.
         """
         prompt, sampled = list(previous_prompt_ids), list(previous_completion_ids)
@@ -161,7 +161,7 @@ class HarmonyRenderer:
 
 
 def _thinks(step: Step) -> bool:
-    """Whether the last message is a thought that did not end: ``<|return|>`` ends sampling only."""
+    """Whether the last message is reasoning that did not end: ``<|return|>`` ends sampling only."""
     ends_in_thought = bool(step.said) and step.said[-1].kind == "thought"
     return ends_in_thought and (not step.said[-1].is_complete or step.stop_token == chat.RETURN)
 

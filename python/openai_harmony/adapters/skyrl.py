@@ -1,4 +1,4 @@
-"""SkyRL: a generator whose episodes continue the sampled tokens, in SkyRL-Gym's environments.
+"""SkyRL: a generator of episodes that continue the sampled tokens, in SkyRL-Gym's environments.
 
 SkyRL's own generator renders what an environment observed with a chat template, after tokens whose
 messages it does not read. Here the environment gets the step, calls included, and what it observes

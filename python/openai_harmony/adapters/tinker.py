@@ -7,7 +7,7 @@ renders the whole conversation again after each step. Here a parsed message has 
 follows comes after them: one datum for an episode, where that one gets one for each step.
 
 Names: ``openai_harmony/gpt_oss_medium_reasoning``, likewise with ``low`` and ``high``, and each
-with ``_preserve_thinking`` at its end: thoughts stay, and so does a sampled ``<|return|>``.
+with ``_preserve_thinking`` at its end: reasoning stays, and so does a sampled ``<|return|>``.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ TOKENS, TOOLS = "harmony_tokens", "harmony_tools"
 
 
 class HarmonyRenderer(base.Renderer):  # type: ignore[misc]
-    """A renderer whose prompts continue from the sampled tokens.
+    """A renderer with prompts that continue from the sampled tokens.
 
     Args:
         tokenizer: The model's; nothing of it is used.
@@ -185,7 +185,7 @@ class HarmonyRenderer(base.Renderer):  # type: ignore[misc]
         )
 
     def to_openai_message(self, message: Message) -> dict[str, Any]:
-        """As chat completions have it, the thoughts in ``reasoning_content``."""
+        """As chat completions have it, the reasoning in ``reasoning_content``."""
         parts = message["content"]
         if isinstance(parts, str):
             return dict(super().to_openai_message(message))

@@ -1,6 +1,6 @@
-"""A chat template and a response template of gpt-oss, for programs whose code cannot change.
+"""A chat template and a response template of gpt-oss, for programs that cannot be changed.
 
-Both are data that a tokenizer holds. They take the place of those of gpt-oss' own: its chat
+Both are data of a tokenizer. They take the place of those of gpt-oss' own: its chat
 template has no marks of what the model sampled, so that no loss mask can be had of it, quotes
 results as JSON strings, and takes one call a message; its response template reads two of the ten
 headers of a call, the first only in a completion.
@@ -12,7 +12,7 @@ What a template cannot do, and this package does:
 * Schemas: ``type`` of one name, ``properties``, ``required``, ``items`` of a plain type, ``enum``
   of texts, ``description``, ``default``. It refuses others, naming the keyword; names of properties
   that are no identifiers; and names of tools with a blank.
-* Contents of several parts, a call whose result is elsewhere: refused. Numbers of arguments
+* Contents of several parts, a call with its result elsewhere: refused. Numbers of arguments
   that are objects are written as Python does.
 * Sampled tokens are rendered again, which is what rollouts are for.
 * The response template reads well-formed messages, the ten headers included. It repairs nothing;
@@ -83,7 +83,7 @@ def response_template() -> dict[str, Any]:
 
 
 def write(folder: str | os.PathLike[str]) -> None:
-    """Writes both next to a model's tokenizer, whose ``tokenizer_config.json`` is there.
+    """Writes both next to a model's tokenizer and its ``tokenizer_config.json``.
 
     ``AutoTokenizer.from_pretrained(folder)`` then has them.
 

@@ -110,7 +110,7 @@ class HarmonyTokenBuilder(builders.ContinuousTokenBuilder):  # type: ignore[misc
     ) -> Any:
         """The tokens so far, then the new messages and the open header.
 
-        All thoughts stay, and a sampled ``<|return|>``.
+        All reasoning stays, and a sampled ``<|return|>``.
 
         Raises:
             ValueError: They cannot be continued: sampling ended inside a header, or with nothing;

@@ -1,4 +1,4 @@
-"""``harmony doctor``: whose files the module has. It runs where the rest of the package cannot."""
+"""``harmony doctor``: the package that the files belong to. It runs where the rest cannot."""
 
 from __future__ import annotations
 

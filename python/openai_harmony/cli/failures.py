@@ -46,7 +46,7 @@ def with_flags(error: Exception, options: argparse.Namespace | None = None) -> s
 
 
 def say(report: object) -> None:
-    """Prints what a command has done. Nothing fails because nobody reads it any more."""
+    """Prints what a command has done. A closed output is not a failure."""
     try:
         print(report, flush=True)
     except BrokenPipeError:

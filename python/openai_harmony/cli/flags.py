@@ -86,7 +86,7 @@ SHOWN_ROWS: Flags = {
     **{name: ROWS[name] for name in ("map", "markers", "examples", "identity", "reasoning_effort")},
     "format": ROWS["format"]._replace(help="the files have training rows of this form"),
 }
-"""Those of commands that show or count rows, whose date and limit are flags of all inputs."""
+"""Those of commands that show or count rows; date and limit are flags of all inputs."""
 
 
 def add_flags(add: Callable[..., Any], flags: Flags, prefix: str = "") -> None:
@@ -98,7 +98,7 @@ def add_flags(add: Callable[..., Any], flags: Flags, prefix: str = "") -> None:
 
 
 def given_flags(options: argparse.Namespace, flags: Flags, prefix: str = "") -> dict[str, Any]:
-    """The options whose flags were given."""
+    """The options that were given as flags."""
     given = {name: getattr(options, prefix + name, None) for name in flags}
     return {name: value for name, value in given.items() if value is not None}
 

@@ -60,7 +60,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 class _Once(argparse.Action):
-    """An option whose second value is an error: the first would be lost without a word."""
+    """An option that may be given once: the first value would be lost without a word."""
 
     def __call__(self, parser: Any, namespace: Any, value: Any, option: Any = None) -> None:
         if getattr(namespace, self.dest) is not None:

@@ -22,9 +22,9 @@ def encode_conversations_with_harmony(
 ) -> tuple[str, list[int]]:
     r"""The text and the tokens of a conversation.
 
-    ``messages`` are those of chat completions, with ``thinking`` for thoughts, and calls either
+    ``messages`` are those of chat completions, with ``thinking`` for reasoning, and calls either
     nested or flat (``{"name": ..., "arguments": ...}``). Where ``thinking`` is there but empty,
-    ``content`` is the thought. Arguments given as text are not escaped again. ``tool_calls`` are
+    ``content`` is the reasoning. Arguments given as text are not escaped again. ``tool_calls`` are
     the tools, as chat completions declare them.
 
     >>> text, tokens = encode_conversations_with_harmony(
@@ -64,7 +64,7 @@ def encode_conversations_with_harmony(
 
 
 def _with_thought(message: Any) -> Any:
-    """The message with its thought in ``thinking``."""
+    """The message with its reasoning in ``thinking``."""
     if not isinstance(message, Mapping) or message.get("role") != "assistant":
         return message
     if "thinking" not in message or message["thinking"]:

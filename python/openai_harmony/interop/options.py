@@ -15,7 +15,7 @@ Date = str | datetime.date | None
 """The system message's date: a text such as ``2025-06-28``, a date, or ``None`` for none."""
 
 Prompts = Literal["harmony", "vllm-0.33", "vllm-rs-0.33"]
-"""Whose prompts: this library's, or an engine's by its name and version."""
+"""The author of prompts: this library, or an engine by its name and version."""
 
 ReasoningField = Literal["reasoning_content", "reasoning", "both"]
 
@@ -35,7 +35,7 @@ class ReadOptions(TypedDict, total=False):
         RenderConversationConfig | None,
         Option(
             None,
-            """How to render. Left out: thoughts of completed turns are dropped, recipients are
+            """How to render. Left out: reasoning of completed turns is dropped, recipients are
             in the channel, schemas are written in full, header fields are checked.""",
         ),
     ]
@@ -67,7 +67,7 @@ class ReadOptions(TypedDict, total=False):
         Prompts,
         Option(
             "harmony",
-            """Whose prompts the turn renders: this library's, or those that an engine makes of the
+            """Which prompts the turn renders: this library's, or those that an engine makes of the
             same body itself, by its name and version.""",
         ),
     ]
@@ -159,15 +159,15 @@ class ReplyOptions(ResumeOptions, total=False):
         ReasoningField | None,
         Option(
             "reasoning_content",
-            """The field for thoughts in chat completions: ``"reasoning_content"``,
-            ``"reasoning"``, ``"both"``, or ``None`` for no thoughts.""",
+            """The field for reasoning in chat completions: ``"reasoning_content"``,
+            ``"reasoning"``, ``"both"``, or ``None`` for no reasoning.""",
         ),
     ]
     thinking_budget: Annotated[
         int | None,
         Option(
             None,
-            """How many tokens thoughts may have; left out, as many as the body says.
+            """The limit on reasoning tokens; left out: the body's.
             ``Reply.force`` ends them.""",
         ),
     ]

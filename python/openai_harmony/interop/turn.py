@@ -130,7 +130,7 @@ class Sampling(_Recommended, total=False):
     """How to sample: the body's values, else those recommended for gpt-oss.
 
     ``temperature``, ``top_p``, ``top_k``, ``min_p`` and ``n`` are always there. Engines have
-    defaults of their own for the others, which are there if the body has them. ``logprobs`` is how
+    other defaults for the others, which are there if the body has them. ``logprobs`` is how
     many of the most likely tokens the answer has at each place, next to the log-probability of the
     sampled one: the engine has to give them to ``Reply.feed``.
     """
@@ -147,7 +147,7 @@ class Sampling(_Recommended, total=False):
 class Turn(NamesTheWay, InNotebooks, _Unchanging, _lowlevel.Turn):
     """What a request means in harmony. The ``read`` functions make turns.
 
-    A turn does not change: each property is a new copy of what it holds. To render other messages,
+    A turn does not change: each property returns a new copy. To render other messages,
     change a copy of :attr:`conversation` and give it to
     ``encoding.render_conversation_for_completion``.
     """

@@ -174,7 +174,7 @@ def _config(value: Turn | Conversation, options: Any) -> RenderConversationConfi
 
 
 def _sampled(asked: dict[str, Any]) -> tuple[list[Any] | None, list[int]]:
-    """Messages of text whose markers were dropped, or tokens."""
+    """Messages of text that lost its markers, or tokens."""
     text = asked.get("sampled")
     if not isinstance(text, str):
         raise Refused("sampled: expected a text")

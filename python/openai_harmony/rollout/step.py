@@ -46,7 +46,7 @@ class Call(NamedTuple):
     status: Literal["complete", "cut_off", "not_json", "abandoned"]
     """``complete``: it may run. ``cut_off``: sampling ended before the call did, and it must not
     run. ``not_json``: a function's arguments that are no JSON object. ``abandoned``: the model
-    continued without its result, with an answer, a thought, or a result that it made up. Any other
+    continued without its result, with an answer, reasoning, or a result that it made up. Any other
     call waits for a result."""
     span: MessageSpan
     """Its tokens, as indexes into those that were sampled."""
@@ -97,12 +97,12 @@ class Step(NamedTuple):
 
     @property
     def thought_closed(self) -> bool:
-        """Whether no thought was cut off. True if there is none."""
+        """Whether no reasoning was cut off. True if there is none."""
         return all(said.is_complete for said in self.thoughts)
 
     @property
     def thoughts(self) -> list[Said]:
-        """The thoughts."""
+        """The reasoning messages."""
         return [said for said in self.said if said.kind == "thought"]
 
     @property
@@ -131,8 +131,8 @@ def read_step(
     Args:
         encoding: The encoding.
         sampled: The tokens.
-        prompt: What they were sampled from, if it may hold more than ``<|start|>assistant`` of the
-            message. Spans are counted from the first sampled token.
+        prompt: What they were sampled from, if it may contain more than ``<|start|>assistant`` of
+            the message. Spans are counted from the first sampled token.
         tools: The recipients that were offered, by which malformed calls are recognised.
 
     Raises:

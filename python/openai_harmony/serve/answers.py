@@ -39,12 +39,12 @@ class Answer:
     shape: Shape | None = None
     keep: Keep | None = None
     go_on: GoOn | None = None
-    """How sampling continues after the tokens so far, with tokens that end a thought, where a
+    """How sampling continues after the tokens so far, with tokens that end the reasoning, where a
     thinking budget may stop it; ``None`` once it has."""
     is_large: bool = False
     """Whether what was asked is large: Responses repeats it in its first event and the last."""
     needs_call: bool = False
-    """Whether a call has to follow a thought that the budget ends, and no answer."""
+    """Whether a call has to follow reasoning that the budget ends, and no answer."""
     broke: EngineError | None = None
     """Why the engine broke off, if it did."""
     reason: FinishReason | None = None
@@ -104,7 +104,7 @@ class Answer:
         self._first = self._shaped([], None) if self.shape else self.reply.feed_bytes([])
 
     def _forced(self) -> list[int]:
-        """The tokens that end a thought which has spent its budget, and begin what follows it."""
+        """The tokens that end reasoning which has spent its budget, and begin what follows it."""
         forced = self.reply.force
         # After <|start|>assistant the grammar sees to the call.
         return forced[:_UP_TO_AUTHOR] if self.needs_call else forced
@@ -209,7 +209,7 @@ async def side_by_side(answers: list[Answer]) -> AsyncGenerator[bytes, None]:
     is one end for all.
     """
     yield b"".join(answer.reply.feed_bytes([]) for answer in answers)
-    # A client that does not read holds up the engine.
+    # A client that does not read delays the engine.
     arrived: Arrived = asyncio.Queue(len(answers))
     tasks = [asyncio.ensure_future(_into(answer, arrived)) for answer in answers]
     ends: list[Chunk] = []

@@ -310,7 +310,7 @@ async def _no_such_path(gateway: Gateway, request: Request, error: Any) -> Respo
 
 
 async def _gone(request: Request, error: Exception) -> Response:
-    """A client left before its body was there: nobody's fault, and nothing for the log."""
+    """A client left before its body was there: not a fault, and nothing for the log."""
     return Response(status_code=499)
 
 

@@ -1,4 +1,4 @@
-"""Bodies of requests: the bytes of a client, the JSON in them, and whose API they are of."""
+"""Bodies of requests: the bytes of a client, the JSON in them, and their API."""
 
 from __future__ import annotations
 
@@ -231,7 +231,7 @@ def _too_large(most: int) -> RefusedError:
 
 
 def _refuse_other(path: str, body: Body) -> None:
-    """Refuses a body whose messages are in a field that another path reads."""
+    """Refuses a body with messages in a field that another path reads."""
     own = _FIELDS.get(path)
     if own is None or body.kind(own) is not None:
         return

@@ -73,7 +73,7 @@ def answer(item: dict[str, Any], tokens: int) -> dict[str, Any]:
 
 
 def events(reply: Reply, item: dict[str, Any]) -> list[dict[str, Any]]:
-    """The events of a response whose output is only this item."""
+    """The events of a response with only this item as output."""
     begun, last = reply.feed([]), reply.finish("stop")[-1]
     last["response"]["output"] = [item]
     added = [

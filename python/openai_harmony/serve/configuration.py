@@ -49,7 +49,7 @@ class Configuration:
 
     @property
     def has_rivals(self) -> bool:
-        """Whether several keys, or strangers and a key, share the server."""
+        """Whether several keys, or clients without and with a key, share the server."""
         owners = {key.owner for key in self.keys}
         return len(owners) + (bool(owners) and self.settings.allow_anonymous_render) > 1
 

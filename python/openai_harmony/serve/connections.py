@@ -1,4 +1,4 @@
-"""Connections of clients, none of which may hold up the others.
+"""Connections of clients, none of which may delay the others.
 
 Each head has a time to arrive in, and so has what a client does not read. If there are more
 connections than descriptors allow, the oldest that asks for nothing is closed for the newest.
@@ -206,7 +206,7 @@ class OutOfDescriptors:
         self._said = -1.0
 
     def __call__(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        """What asyncio calls for errors that nobody handles."""
+        """What asyncio calls for unhandled errors."""
         error = context.get("exception")
         if not isinstance(error, OSError) or error.errno not in (errno.EMFILE, errno.ENFILE):
             loop.default_exception_handler(context)

@@ -16,7 +16,7 @@ Compiled = TypeVar("Compiled")
 
 @dataclass(frozen=True, slots=True)
 class Constraint:
-    """A turn that has to end with a call, or whose calls or answer have to fit their schemas."""
+    """A turn that has to end with a call, or with calls or an answer that fit their schemas."""
 
     turn: Turn
     strict: frozenset[str]
@@ -32,7 +32,7 @@ class Constraint:
         return self.turn.grammar(**self.options)
 
     def written(self, form: GrammarForm, stop_token_ids: Iterable[int] = ()) -> str:
-        """The grammar as an engine takes it; what that does not hold is loosened.
+        """The grammar as an engine takes it; what that cannot enforce is loosened.
 
         ``HarmonyError`` for keywords of strict schemas, which names all of them.
         """
@@ -59,7 +59,7 @@ class Constraint:
 
     @property
     def loosened(self) -> list[Loosened]:
-        """The keywords that the engine's grammar does not hold."""
+        """The keywords that the engine's grammar does not enforce."""
         return [one for written in self._written.values() for one in written.loosened]
 
     @property
@@ -68,7 +68,7 @@ class Constraint:
         return self.turn.tool_choice.mode in ("required", "named")
 
     def behind_thought(self) -> Constraint:
-        """The rest of the turn, after a thought that was ended because its budget is spent.
+        """The rest of the turn, after reasoning that was ended because its budget is spent.
 
         After ``<|start|>assistant`` if a call has to follow, else inside the answer.
         """

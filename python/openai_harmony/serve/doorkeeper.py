@@ -21,7 +21,7 @@ Refuse = Callable[[Request, Exception], Awaitable[Response]]
 """Answers a request with an error, and records that."""
 
 _OPEN = ("/health", "/ready", "/live", "/")
-"""Paths that need no key: whoever watches over the server asks them."""
+"""Paths that need no key: monitoring asks them."""
 
 _NO_KEY = (
     "the API key is missing or wrong; send it as `Authorization: Bearer KEY` or `x-api-key: KEY`"
@@ -46,7 +46,7 @@ class Door:
         """Whether only this machine may ask: other names of hosts are refused, after which a web
         page could hide."""
         self.open_paths = PATHS if settings.allow_anonymous_render else ()
-        """What anybody may ask, of whatever host."""
+        """What needs no key, of any host."""
 
 
 class Doorkeeper:
@@ -89,7 +89,7 @@ class Doorkeeper:
         bearer = bearer if kind.lower() == "bearer" else ""
         # Some clients send both, of which one is a key for somebody else.
         for given in (bearer, headers.get("x-api-key", "")):
-            # Nobody learns anything of a key from the time that looking for its digest takes.
+            # The time that looking for a digest takes reveals nothing of a key.
             if (found := door.keys.get(digest(given.strip()))) is not None:
                 return found
         raise RefusedError(_NO_KEY, 401, code="invalid_api_key")

@@ -71,7 +71,7 @@ class Call:
     """How requests of an endpoint are answered."""
 
     api: Api
-    """In whose form errors are."""
+    """The API that errors have the form of."""
     read: Callable[..., Turn]
     """Makes a turn of the body, and of what :attr:`refer` has found."""
     early: Callable[[Body], Response | None] = lambda _: None
@@ -209,7 +209,7 @@ class Gateway:
                 response = await work(request, record, stack)
             except (ClientGoneError, ClientDisconnect):
                 record.client_left = True
-                response = Response(status_code=499)  # nobody reads it
+                response = Response(status_code=499)  # the client is gone
             except TooSlowError as error:
                 response = self._refused(record, RefusedError(str(error), error.status))
             except Exception as error:
@@ -266,7 +266,7 @@ class Gateway:
         whole = await until_gone(gone, begun(), self._left(end), self.ending)
         if whole is not None:
             return whole
-        # From here on the stream holds the place.
+        # From here on the stream has the place.
         return self._stream(record, gone, end, stack.pop_all())
 
     async def _place(self, request: Request, stack: AsyncExitStack) -> asyncio.Future[None]:
@@ -414,7 +414,7 @@ class Gateway:
         """The prompt of a turn, or the one that the body brings."""
         if (brought := call.prompt(turn, body, self.encoding)) is not None:
             return array("I", brought)
-        # A list of the millions of tokens that a body may have would hold up other answers.
+        # A list of the millions of tokens that a body may have would delay other answers.
         if not turn.may_truncate:
             return turn.prompt_array(self.encoding)
         context, asked = self.engine.context, turn.sampling.get("max_tokens")
@@ -423,7 +423,7 @@ class Gateway:
         return turn.prompt_array(self.encoding, max_tokens=context - room)
 
     async def _begin(self, prepared: Prepared, body: Body, call: Call) -> list[Answer]:
-        """Answers whose first tokens are there, all of one id and time."""
+        """Answers that have begun, all with one id and time."""
         turn, grammar, asked = prepared.turn, prepared.grammar, prepared.asked
         budget = self._budget(turn)
         options: dict[str, Any] = {

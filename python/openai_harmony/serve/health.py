@@ -18,7 +18,7 @@ class Watched:
     """The engine or the store, which is asked at most once a second, however many ask."""
 
     def __init__(self, trouble: str, check: Callable[[], Awaitable[object]]) -> None:
-        """With the words for a failure, which anybody may read, and what asks."""
+        """With the words for a failure, which clients without a key may read, and what asks."""
         self._trouble, self._check = trouble, check
         self._asked = -_SECONDS
         self._found: str | None = None

@@ -36,7 +36,7 @@ from openai_harmony.serve.traces import Traces
 LOG = logging.getLogger("openai_harmony.serve")
 
 MOST_NAMED = 1000
-"""How many keywords that grammars do not hold are logged: clients may send any number."""
+"""How many keywords that grammars do not enforce are logged: clients may send any number."""
 
 RENDERING = ("render", "derender")
 """What ends the paths that ask no engine, and names them in the log and the metrics."""
@@ -255,7 +255,7 @@ class Journal:
             LOG.handle(LOG.makeRecord(*about, extra={"fields": fields}))
 
     def loosened(self, found: Iterable[Loosened]) -> None:
-        """Counts the keywords of schemas that a grammar does not hold; each is logged once."""
+        """Counts the keywords of schemas that a grammar does not enforce; each is logged once."""
         for one in found:
             self._loosened.labels(one.keyword).inc()
             if one not in self._named and len(self._named) < MOST_NAMED:

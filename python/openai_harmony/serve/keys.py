@@ -41,7 +41,7 @@ class Key:
 
 
 ANONYMOUS = Key()
-"""Whoever needs no key."""
+"""The key of clients that need none."""
 
 
 def digest(key: str) -> str:
@@ -54,7 +54,7 @@ def read_keys(file: str | None) -> tuple[Key, ...]:
 
     Options follow a key: ``sk-… name=alice running=8 tokens=4096``. Empty lines and those that
     begin with ``#`` are skipped. ``OSError`` if the file cannot be read, ``ValueError`` if it is
-    not text, has no key, or has a line that is none.
+    not text, has no key, or has a line that is not a key.
     """
     given = os.environ.get("HARMONY_API_KEYS", "").split(",")
     keys = list(_read(given, "HARMONY_API_KEYS, key"))

@@ -29,7 +29,7 @@ class Share:
         self._of: dict[str, int] = {}
 
     def has_room(self, key: Key, amount: int = 1, own_most: int | None = None) -> bool:
-        """Whether a key may take an amount, of which it has a limit of its own or none."""
+        """Whether a key may take an amount, of which it may have a limit."""
         own, left = self._of.get(key.owner, 0), self.most - self.used - amount
         if left < 0 or (own_most is not None and own + amount > own_most):
             return False

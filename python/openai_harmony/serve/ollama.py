@@ -12,7 +12,7 @@ from openai_harmony.interop.turn import Turn
 from openai_harmony.serve.refusals import RefusedError
 
 VERSION = "0.14.0"
-"""The version of Ollama whose API this is: clients ask for it before they use what is newer."""
+"""The version of Ollama that has this API: clients ask for it before they use what is newer."""
 
 _OF_BOTH = (
     "model",

@@ -20,7 +20,7 @@ _MAX_TOKENS = 16
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """What holds for a body that is passed on."""
+    """The rules for a body that is passed on."""
 
     tokens: int
     """How many tokens an answer may have."""

@@ -119,7 +119,7 @@ async def held(engine: Engine, request: SampleRequest) -> AsyncGenerator[Sampled
 async def go_on(
     engine: Engine, request: SampleRequest, sampled: list[int], forced: list[int]
 ) -> AsyncGenerator[Sampled, None]:
-    """Gives the forced tokens, which end a thought, and samples what follows them.
+    """Gives the forced tokens, which end the reasoning, and samples what follows them.
 
     All tokens count against the limit; if nothing can follow, the answer ends without them.
     """

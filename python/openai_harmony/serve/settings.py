@@ -78,7 +78,7 @@ class Settings(BaseModel, frozen=True, extra="forbid", strict=True):
         131_072, "tokens of an answer, whatever the request says"
     )
     thinking_budget: NonNegativeInt | None = _setting(
-        None, "tokens of thoughts, if the request names none"
+        None, "limit on reasoning tokens, if the request sets none"
     )
     unsupported: Literal["error", "placeholder"] = _setting(
         "error", "images, audio, files in the user's newest message: error or placeholder"

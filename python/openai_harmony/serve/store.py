@@ -159,7 +159,7 @@ class Store:
             raise StoreError(error) from error
         if not hasattr(self._tried, "id"):
             self._tried.id = f"tried_{uuid.uuid4().hex}"
-        # Of nobody, and too old to be found: whatever is left of it is purged.
+        # Without an owner, and too old to be found: what is left of it is purged.
         row = {"id": self._tried.id, "owner": "", "used": 0.0, "response": ""}
         row["input"] = os.urandom(_TRIED_BYTES // 2).hex()
 
@@ -279,7 +279,7 @@ class Store:
     def _use(self, owner: str, identity: str) -> None:
         """Keeps a chain for its days from now on.
 
-        Rows that somebody else is just writing are left out: he does the same. So nobody waits for
+        Rows that another process is writing are left out: it does the same. So no process waits for
         another one, and there are no circles of waiting. Rows used of late are not written at all.
         """
         now = time.time()
@@ -400,7 +400,7 @@ def _new_id(kind: str | None) -> str:
 def _delete(connection: sql.Connection, which: sql.ColumnElement[bool]) -> int:
     """Deletes responses, a part at a time, and first what they consist of; how many it were."""
     found = sql.select(_RESPONSES.c.id).where(which).limit(_DELETED_AT_A_TIME)
-    # In one order, so that nobody waits in a circle.
+    # In one order, so that no processes wait in a circle.
     found = found.order_by(_RESPONSES.c.id).with_for_update()
     identities = connection.execute(found).scalars().all()
     connection.execute(_ITEMS.delete().where(_ITEMS.c.response.in_(identities)))

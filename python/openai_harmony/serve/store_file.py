@@ -20,12 +20,12 @@ class StoreFile:
 
     @classmethod
     def of(cls, address: str) -> StoreFile | None:
-        """That of a SQLAlchemy URL; ``None`` if SQLite gets a URI of its own."""
+        """That of a SQLAlchemy URL; ``None`` if SQLite gets a URI."""
         path = make_url(address).database or ""
         return None if path.startswith("file:") else cls(Path(path))
 
     def make(self) -> None:
-        """Makes it if there is none, so that from the beginning nobody else can read it.
+        """Makes it if there is none, so that from the beginning no other user can read it.
 
         The files next to it, of what is being written, get the same mode from SQLite.
         """

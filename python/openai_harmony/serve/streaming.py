@@ -13,11 +13,11 @@ Found = TypeVar("Found")
 Ending = asyncio.Future[None]
 
 _LAST_SECONDS = 2.0
-"""A client that has stopped reading does not hold its place any longer once its time is up."""
+"""A client that has stopped reading loses its place once its time is up."""
 
 
 class ClientGoneError(Exception):
-    """Nobody reads the answer any more."""
+    """The client has disconnected."""
 
 
 class TooSlowError(Exception):

@@ -1,4 +1,4 @@
-"""Work that would hold up other answers, in a thread."""
+"""Work that would delay other answers, in a thread."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Made = TypeVar("Made")
 async def in_thread(work: Callable[Given, Made], *given: Given.args, **named: Given.kwargs) -> Made:
     """What the work returns. The event loop does other things meanwhile.
 
-    A cancelled caller waits until the work has ended, so nobody else uses its objects meanwhile.
+    A cancelled caller waits until the work has ended, so nothing else uses its objects meanwhile.
     """
     doing = asyncio.ensure_future(run_in_threadpool(work, *given, **named))
     try:
@@ -27,7 +27,7 @@ async def in_thread(work: Callable[Given, Made], *given: Given.args, **named: Gi
     except asyncio.CancelledError:
         await asyncio.wait([doing])
         if not doing.cancelled():
-            doing.exception()  # asyncio would log an error that nobody asks for
+            doing.exception()  # asyncio would log an error that was not asked for
         raise
 
 
@@ -57,7 +57,7 @@ class Threads:
         while (task := self._queue.get()) is not None:
             future, work = task
             if not future.set_running_or_notify_cancel():
-                continue  # nobody waits for it any more
+                continue  # its caller waits no longer
             try:
                 future.set_result(work())
             except BaseException as error:

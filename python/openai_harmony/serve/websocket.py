@@ -1,7 +1,7 @@
-"""Responses over a WebSocket: a request for each ``response.create``, whose events are messages.
+"""Responses over a WebSocket: a request for each ``response.create``; its events are messages.
 
 Keys, limits and the log are those of ``POST /v1/responses``. Requests of one lane (``stream_id``)
-are answered one after the other. A connection knows the items of its own latest responses, so a
+are answered one after the other. A connection knows the items of its latest responses, so a
 client can continue from them where no store keeps any.
 """
 
@@ -261,7 +261,7 @@ class ResponsesSocket:
 
 
 class _Exchange:
-    """A request and its answer, whose events become messages as they come."""
+    """A request and its answer; each event becomes a message."""
 
     def __init__(self, socket: ResponsesSocket, asked: dict[str, Any], lane: str | None) -> None:
         self._socket, self._lane = socket, lane

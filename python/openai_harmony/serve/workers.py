@@ -72,7 +72,7 @@ class Workers:
 
     def _end(self) -> None:
         if not self._is_ending:
-            # What nobody accepts any more is not to be connected to.
+            # Clients must not connect to what is no longer accepted.
             self._listening.close()
         self._is_ending = True
         for worker in self._workers:

@@ -6,9 +6,10 @@ conversation · 5 tokens · 1 message
 ● 0 user · 5 tokens
   <|start|>[200006]user[1428]<|message|>[200008]Hi[12194]<|end|>[200007]
 
-Whatever holds tokens can be shown: token ids, a ``Conversation``, a ``Rendered``, a ``Turn``, a
-``Reply``, a running parser, an example of training. In notebooks they show themselves. A picture is
-made for people, and its text may change between versions; programs read messages and spans.
+Anything that contains tokens can be shown: token ids, a ``Conversation``, a ``Rendered``, a
+``Turn``, a ``Reply``, a running parser, an example of training. In notebooks they show themselves.
+A picture is made for people, and its text may change between versions; programs read messages and
+spans.
 """
 
 from __future__ import annotations

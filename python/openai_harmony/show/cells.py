@@ -140,7 +140,7 @@ def _may_become_text(raw: bytes) -> bool:
 
 
 def _broken(tokens: tuple[int, ...], raw: bytes, end: int) -> Iterator[Cell]:
-    """Bytes that are not text: of a character, say, whose other bytes never came."""
+    """Bytes that are not text: of an incomplete character, say."""
     if tokens:
         text = raw.decode(errors="backslashreplace")
         yield Cell(end - len(tokens), tokens, text, raw)

@@ -63,7 +63,7 @@ class Block:
     is_header: bool = False
     """A header without its message: the rest has not arrived, or never will."""
     tokens: tuple[int, ...] = ()
-    """Those of a dropped message, whose indexes count from its own beginning."""
+    """Those of a dropped message; the indexes count from its beginning."""
 
 
 class Meeting:

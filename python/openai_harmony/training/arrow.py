@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Columns: TypeAlias = Literal["trl", "axolotl", "torchtune", "flat", "dpo", "kto"]
-"""Whose columns a table has."""
+"""The trainers, or formats, that a table can have the columns of."""
 
 IGNORED = -100
 """The label of a token that is not trained."""

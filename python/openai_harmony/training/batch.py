@@ -79,7 +79,7 @@ class Batch:
     """What does not reach the prompt, or not as written, and how often it was there:
     ``messages[].annotations``, ``tools[]: an earlier tool has this name``."""
     dropped_thoughts: int
-    """How many thoughts of the examples were not rendered, since a model does not see those of
+    """The number of reasoning messages that were not rendered, since a model does not see those of
     completed turns (by ``config``). With an example for each turn it is 0."""
     packs: IntArray | None
     """Where each pack begins among the examples, and the end of the last, int64; ``None`` unless
@@ -150,12 +150,12 @@ class Batch:
         ``input_pos`` and ``seq_lens``.
 
         Args:
-            columns: Whose columns. Lists have an item for each token: ``"trl"``: ``input_ids``,
-                ``labels`` (-100 where nothing is trained), ``assistant_masks``. ``"axolotl"``:
-                ``input_ids``, ``attention_mask`` (ones), ``labels``. ``"torchtune"``: ``tokens``,
-                ``mask`` (true where nothing is trained). ``"flat"``: ``tokens``, ``loss_mask``,
-                ``row`` (a number), ``spans`` (lists of structs with the fields of
-                :class:`openai_harmony.MessageSpan`). Of rows of preferences: ``"dpo"``:
+            columns: The form of the trainer. Lists have an item for each token: ``"trl"``:
+                ``input_ids``, ``labels`` (-100 where nothing is trained), ``assistant_masks``.
+                ``"axolotl"``: ``input_ids``, ``attention_mask`` (ones), ``labels``.
+                ``"torchtune"``: ``tokens``, ``mask`` (true where nothing is trained). ``"flat"``:
+                ``tokens``, ``loss_mask``, ``row`` (a number), ``spans`` (lists of structs with the
+                fields of :class:`openai_harmony.MessageSpan`). Of rows of preferences: ``"dpo"``:
                 ``prompt_ids``, ``chosen_ids``, ``rejected_ids``; ``"kto"``: ``prompt_ids``,
                 ``completion_ids``, ``label``.
 

@@ -16,7 +16,7 @@ bytes        type       value
 8 each       int64      the first sequence of each document, and the number of sequences
 ===========  =========  ==========================================================================
 
-Each example is a sequence and a document of its own. Megatron has no file for loss masks, so they
+Each example is a sequence and a document. Megatron has no file for loss masks, so they
 are a second pair of the same form, ``NAME.loss_mask.bin`` and ``.idx``, with a byte for each token:
 sequence *i*, items *a* to *b* there are the masks of the tokens at the same place here.
 """

@@ -74,7 +74,7 @@ class RowOptions(TypedDict, total=False):
         Option(
             None,
             """How conversations are rendered. By default as servers with
-            :mod:`openai_harmony.interop` do: thoughts of completed turns are dropped, those of the
+            :mod:`openai_harmony.interop` do: reasoning of completed turns is dropped, those of the
             last turn are not.""",
         ),
     ]
@@ -102,7 +102,7 @@ class RowOptions(TypedDict, total=False):
         ReasoningEffort | EffortName | None,
         Option(
             None,
-            """The effort in the system message of chat rows without one of their own: ``"low"``,
+            """The effort in the system message of chat rows without one: ``"low"``,
             ``"medium"`` (the default) or ``"high"``, in any case of letters.""",
         ),
     ]
@@ -126,7 +126,7 @@ def unmapped(names: Mapping[str, str] | None, unused: Mapping[str, int], rows: i
 
 
 def described(options: RowOptions) -> list[tuple[str, Any]]:
-    """All options as plain values, in an order of their own: the same for the same rendering."""
+    """All options as plain values, in a fixed order: the same for the same rendering."""
     table = annotated_with(RowOptions, Option)
     defaults = {name: option.default for name, (_, option) in table.items()}
     plain: dict[str, Any] = {

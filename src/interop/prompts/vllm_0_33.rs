@@ -34,9 +34,9 @@ pub(super) fn read(dialect: Dialect, body: &Json, options: &ReadOptions) -> Resu
     let options = ReadOptions { unsupported: Unsupported::Placeholder, ..options.clone() };
     let mut request = dialect.request(body, &options)?;
     let effort: &[&str] = match dialect {
-        Dialect::ChatCompletions | Dialect::Ollama => &["reasoning_effort"],
         Dialect::Responses => &["reasoning", "effort"],
         Dialect::Anthropic => &["output_config", "effort"],
+        _ => &["reasoning_effort"],
     };
     set_effort(&mut request, body, &[effort])?;
     if dialect == Dialect::Responses {

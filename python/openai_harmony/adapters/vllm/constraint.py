@@ -30,18 +30,18 @@ def structural_tag(
 ) -> str | None:
     """The structural tag of a request; ``None`` if it is not this library's.
 
-    Those are requests that promise nothing, that bring a grammar of their own, or that have tools
+    Those are requests that promise nothing, that bring a grammar, or that have tools
     of other kinds than functions.
 
     Args:
         request: Of chat completions or of Responses.
         with_tools: Whether the server reads calls.
         level: Its ``--tool-strict-level``, 0 to 2.
-        loosened: Gets the keywords of other schemas that the grammar does not hold.
+        loosened: Gets the keywords of other schemas that the grammar does not enforce.
 
     Raises:
         HarmonyError: ``invalid_grammar``: a strict schema, or that of the answer, has what no
-            grammar can hold, or a function a name that no header can carry.
+            grammar can enforce, or a function a name that no header can carry.
     """
     outputs = request.extract_structured_outputs()
     if outputs is not None and (outputs.grammar is not None or outputs.structural_tag is not None):
@@ -59,7 +59,7 @@ def structural_tag(
     grammar = TurnGrammar(
         [_tool(function) for function in functions],
         choice,
-        # The answer's schema is left to vLLM where this library cannot hold it.
+        # The answer's schema is left to vLLM where this library cannot enforce it.
         strict=["", *(name for name, held in zip(recipients, strict) if held)],
         # vLLM puts a preamble in front of the answer, in the same content.
         preambles=bool(functions) or outputs is None,

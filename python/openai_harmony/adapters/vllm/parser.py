@@ -61,7 +61,7 @@ class HarmonyParser(VllmParser):  # type: ignore[misc]
         return self._reader
 
     def process_chunk(self, token_ids: Sequence[int]) -> ChunkResult:
-        """What tokens say, as vLLM's segments, and how many of them are thoughts."""
+        """What tokens say, as vLLM's segments, and how many of them are reasoning."""
         result = self._result(self._harmony_parser.feed(token_ids))
         self._num_counted_tokens += len(token_ids)
         self._num_reasoning_tokens += result.reasoning_token_count
@@ -74,7 +74,7 @@ class HarmonyParser(VllmParser):  # type: ignore[misc]
         return list(result.segments)
 
     def count_reasoning_tokens(self, token_ids: Sequence[int]) -> int:
-        """How many of these tokens are thoughts, or the arguments of calls, as vLLM counts."""
+        """How many of these tokens are reasoning, or the arguments of calls, as vLLM counts."""
         if len(token_ids) == self._num_counted_tokens:
             return int(self._num_reasoning_tokens)
         reader = type(self)(self.model_tokenizer)
@@ -85,7 +85,7 @@ class HarmonyParser(VllmParser):  # type: ignore[misc]
         thoughts = 0
         for event in events:
             if isinstance(event, MessageStart) and event.author.role == Role.ASSISTANT:
-                # Text without any channel is shown, and no thought.
+                # Text without any channel is shown, and is no reasoning.
                 channel = event.channel
                 if channel is None and event.recipient is None:
                     channel = "final"
@@ -111,7 +111,7 @@ class HarmonyParser(VllmParser):  # type: ignore[misc]
     def adjust_request(self, request: Any) -> Any:
         """The request with a grammar of its whole turn, if it promises something.
 
-        What this library's grammars cannot hold is left to vLLM's own.
+        What this library's grammars cannot enforce is left to vLLM's own.
         """
         with_tools = self.tool_parser is not None and envs.VLLM_ENFORCE_STRICT_TOOL_CALLING
         level = self.tool_strict_level

@@ -1,4 +1,4 @@
-"""Engines: what samples, each in a small file of its own; :func:`connect` makes one of a text."""
+"""Engines: what samples, each in a small file; :func:`connect` makes one of a text."""
 
 from __future__ import annotations
 

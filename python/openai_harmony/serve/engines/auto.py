@@ -98,5 +98,5 @@ class Auto:
                     return kind
         finally:
             await asking.aclose()
-        # The address is for the operator; strangers read this, too.
+        # The address is for the operator; clients read this, too.
         raise EngineError("no known engine answers; name it, for example vllm=URL", 503)

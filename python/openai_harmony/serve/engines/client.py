@@ -43,7 +43,7 @@ class ClientError(Exception):
 
 
 class Response:
-    """An answer whose head is there. Its caller closes it, and reads it within :func:`errors`."""
+    """An answer that has begun. Its caller closes it, and reads it within :func:`errors`."""
 
     def __init__(self, inner: aiohttp.ClientResponse) -> None:
         self._inner = inner

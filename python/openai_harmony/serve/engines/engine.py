@@ -49,7 +49,7 @@ class SampleRequest:
     stop_token_ids: list[int]
     sampling: dict[str, Any] = field(default_factory=dict)
     """``temperature``, ``top_p``, ``top_k`` (0: all), ``min_p``, ``seed``, the penalties,
-    ``logit_bias``; engines have defaults of their own for those that are missing."""
+    ``logit_bias``; engines have defaults for those that are missing."""
     grammar: Constraint | None = None
     """What the output has to be, if the request promises it: an engine that ``constrains`` has it
     written as it takes grammars."""

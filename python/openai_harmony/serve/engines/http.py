@@ -1,4 +1,4 @@
-"""Engines reached by HTTP: one connection for each answer, whose end cancels the sampling."""
+"""Engines reached by HTTP: one connection for each answer; closing it cancels the sampling."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ class NoEngineError(EngineError):
 
 
 class NoEngine:
-    """What a server has whose engines are elsewhere."""
+    """The engine of a server that only renders; the engines are elsewhere."""
 
     name = "none"
     address = ""

@@ -72,6 +72,6 @@ class Vllm(Completions):
         asked: dict[str, Any] = {"token_ids": request.prompt, "model": self.model}
         asked["stream"] = not request.is_whole
         asked |= {name: body.pop(name) for name in REQUEST_FIELDS if name in body}
-        # No text is made, which nobody would read but next to the prompt's log-probabilities.
+        # Text is made only for the prompt's log-probabilities.
         makes_text = "prompt_logprobs" in body
         return GENERATE, {**asked, "sampling_params": {**body, "detokenize": makes_text}}

@@ -1,4 +1,4 @@
-"""``/render`` and ``/derender``, for routers and clusters whose engines take and give tokens.
+"""``/render`` and ``/derender``, for routers, and clusters of engines that take and give tokens.
 
 They need no engine and store nothing. Errors are as vLLM has them, since its clients read them.
 """

@@ -78,7 +78,7 @@ def write_dataset(
         max_errors: How many rows may be bad: a whole number of them, with more of which the run
             stops, or a share of all as a float, which is known at the end. What was written stays,
             and the same call with a higher limit resumes. ``None`` allows any number. Bad rows are
-            counted, and written to a file of their own.
+            counted, and written to a separate file.
         restart: Removes what is there of another run of this, and starts over, if the input has a
             row that gives an example. Of standard input only the first byte is awaited.
         progress: Called after each batch with the bytes of the input that were read, and the
@@ -155,7 +155,7 @@ def write_dataset(
 
 
 def _no_progress(read: int, counts: Counts) -> None:
-    """Nobody wants to know of progress."""
+    """Progress is not reported."""
 
 
 def _checked_columns(target: Output, columns: Columns | None) -> Columns:

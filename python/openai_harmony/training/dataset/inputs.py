@@ -329,7 +329,7 @@ def _opened(path: str) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
         return
     unpack = _COMPRESSED.get(os.path.splitext(path)[1])
     with files.opened(path) as stored:
-        # With the buffer of its own, a read of each line is no call of Python code.
+        # With its buffer, a read of each line is no call of Python code.
         yield stored, stored if unpack is None else io.BufferedReader(unpack(stored), _MEBIBYTE)
 
 

@@ -106,7 +106,7 @@ class Output:
             if self.is_file:
                 with suppress(OSError):
                     self.shards.rmdir()
-            # While it is held: whoever has opened it meanwhile sees that it has no name any longer.
+            # While it is locked: a process that has opened it meanwhile sees that it has no name.
             # Windows removes no open file.
             with suppress(OSError):
                 self.lock.unlink()
@@ -128,7 +128,7 @@ class Output:
                 raise _unknown(path)
         if self.report.exists():
             before = State.load(self.report)
-            # Nobody needs what was refused, unless it was accepted later.
+            # What was refused is not needed, unless it was accepted later.
             is_refused = before.refused and not before.complete
             is_other = is_refused and not before.is_of(state.settings, state.inputs)
             if before.shards and not restart and not is_other:

@@ -32,7 +32,7 @@ class ShardEntry:
     examples: int
     tokens: int
     trained: int
-    """Tokens whose mask is 1."""
+    """Tokens with the mask 1."""
     bytes: dict[str, int]
     """The size of each of its files."""
 
@@ -49,7 +49,7 @@ class Counts:
     truncated: int = 0
     """Examples that lost turns to ``max_tokens``."""
     dropped_thoughts: int = 0
-    """Thoughts of completed turns, which a model does not see."""
+    """Reasoning of completed turns, which a model does not see."""
     lengths: dict[int, int] = field(default_factory=dict)
     """How many examples have how many tokens."""
     errors: dict[str, int] = field(default_factory=dict)
