@@ -1,8 +1,11 @@
-"""The kinds of errors and repairs, by name. The Rust enumerations have the same names."""
+"""The kinds of errors and repairs, and the APIs, by name, as in the Rust enumerations."""
 
 from __future__ import annotations
 
 from typing import Literal, TypeAlias
+
+Api: TypeAlias = Literal["chat_completions", "responses", "anthropic", "ollama"]
+"""An API with a dialect in :mod:`openai_harmony.interop`."""
 
 ErrorKind: TypeAlias = Literal[
     "unknown",
@@ -66,3 +69,5 @@ RepairKind: TypeAlias = Literal[
     "repaired_arguments",
 ]
 """What ``Repair.kind`` can be; docs/parsing.md has an example of each."""
+
+__all__ = ["Api", "ErrorKind", "RepairKind"]

@@ -9,12 +9,13 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from openai_harmony.cli.arguments import date
 from openai_harmony.cli.failures import DONE, FAILED, CommandError, with_flags
 from openai_harmony.cli.sources import Source, sources, sources_of
 from openai_harmony.errors import HarmonyError
+from openai_harmony.kinds import Api
 
 if TYPE_CHECKING:
     from openai_harmony.training import Example
@@ -24,10 +25,9 @@ _MOST_REPORTED = 20
 _INDEX = re.compile(r"\[\d+\]")
 _EXAMPLE = re.compile(rb'"(?:labels|mask|loss_mask|prompt_ids)"')
 """Columns of examples that no request has, nor tokens without a mask."""
-_APIS = ("chat", "responses", "anthropic", "ollama")
 _OTHERS = ("harmony", "tokens", "markers", "stripped", "plain", "answer")
 
-APIS = frozenset(("chat_completions", *_APIS[1:]))
+APIS = get_args(Api)
 """The forms of requests; their values are turns."""
 SAMPLED = frozenset(("stripped", "answer"))
 """The forms of sampled output; their values are conversations."""
@@ -64,7 +64,7 @@ def add_input(parser: argparse.ArgumentParser, *names: str) -> None:
     reading(
         "--as",
         dest="form",
-        choices=[*_APIS, *_OTHERS],
+        choices=["chat", *APIS[1:], *_OTHERS],
         help="input format, if it cannot be detected; markers: <|start|> and its like are "
         "special tokens; stripped: their names were dropped; plain: ordinary text; answer: of an "
         "API, whole or as the log of a stream",

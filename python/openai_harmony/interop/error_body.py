@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 from openai_harmony import _lowlevel
 from openai_harmony.errors import (
@@ -12,9 +12,7 @@ from openai_harmony.errors import (
     PromptTooLongError,
     UnsupportedContent,
 )
-from openai_harmony.kinds import ErrorKind
-
-Api: TypeAlias = Literal["chat_completions", "responses", "anthropic", "ollama"]
+from openai_harmony.kinds import Api, ErrorKind
 
 
 class ErrorBody(NamedTuple):

@@ -12,15 +12,13 @@ from typing import Any, Literal, TypeAlias, get_args
 from openai_harmony.chat import Conversation, Message
 from openai_harmony.errors import HarmonyError
 from openai_harmony.interop.turn import Turn
+from openai_harmony.kinds import Api
 from openai_harmony.show.answers import READERS, answered, whole_answer
 from openai_harmony.show.cells import the_encoding
 
 Form: TypeAlias = Literal[
     "harmony",
-    "chat_completions",
-    "responses",
-    "anthropic",
-    "ollama",
+    Api,
     "tokens",
     "markers",
     "stripped",
