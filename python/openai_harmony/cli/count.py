@@ -113,6 +113,6 @@ def _rendered(one: Input, options: argparse.Namespace) -> Rendered:
 
 
 def _is_default(one: Input, options: argparse.Namespace) -> bool:
-    """Whether it is a request, of whose prompt nothing is to be another way."""
+    """Whether it is a request, to be rendered as it is."""
     is_prompt = options.ending in (None, "completion")
     return is_prompt and one.form in APIS and not given_flags(options, RENDERING)
