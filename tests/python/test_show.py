@@ -10,8 +10,7 @@ import sys
 from contextlib import redirect_stdout
 from html.parser import HTMLParser
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, get_args
+from typing import get_args
 from xml.etree import ElementTree
 
 import pytest
@@ -29,7 +28,6 @@ from openai_harmony import (
     show,
 )
 from openai_harmony.interop import chat_completions
-from openai_harmony.rollout import read_step
 from openai_harmony.show.cells import Cell, cells, visible
 from openai_harmony.show.difference import folded
 from openai_harmony.show.picture import Mark, Meeting
@@ -277,49 +275,12 @@ class TestText:
         assert not set(said) & set("\x1b\x07\u202e\r")
 
 
-@pytest.mark.parametrize(
-    ("given", "arguments", "said"),
-    [
-        *table("show", "bad input"),
-        (SimpleNamespace(tokens=[1]), {}, "got SimpleNamespace"),
-        ([1], {"config": RenderConversationConfig()}, "config: list is rendered already"),
-    ],
-)
-def test_bad_input(given: Any, arguments: Any, said: str) -> None:
-    with pytest.raises(ValueError, match=said):
-        show.html(given, **arguments)
-
-
-@pytest.mark.parametrize(
-    ("given", "way"),
-    [
-        (
-            ENCODING.parse_with_repairs(sampled("<|channel|>final<|message|>Hi<|return|>")),
-            ", or its messages",
-        ),
-        (read_step(ENCODING, sampled("<|channel|>final<|message|>Hi<|return|>")), ""),
-    ],
-)
-def test_what_was_read_has_no_tokens(given: Any, way: str) -> None:
-    with pytest.raises(WrongTypeError, match=f"; give the tokens that it was read from{way}$"):
-        show.text(given)
-
-
 def test_tokens_of_any_sequence_are_shown() -> None:
     class Tensor:
         def tolist(self) -> list[int]:
             return [12194]
 
     assert show.text(Tensor()) == show.text((12194,)) == show.text([12194])
-
-
-def test_wrong_types_are_named() -> None:
-    with pytest.raises(
-        WrongTypeError, match=r"^names: expected a tuple of two strings, got \('a',\)"
-    ):
-        show.diff([1], [2], names=("a",))  # type: ignore[arg-type]
-    with pytest.raises(WrongTypeError, match="^picture: expected a Picture, got int"):
-        show.data(5)  # type: ignore[arg-type]
 
 
 def test_tokens_that_do_not_exist_are_shown() -> None:

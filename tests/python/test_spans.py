@@ -13,7 +13,6 @@ from openai_harmony import (
     Author,
     Conversation,
     HarmonyEncoding,
-    HarmonyError,
     Message,
     MessageSpan,
     Prefill,
@@ -131,20 +130,3 @@ def test_it_is_copied_pickled_and_shown(encoding: HarmonyEncoding) -> None:
         assert same.spans == rendered.spans
         assert same.spans is not rendered.spans
     assert repr(rendered).startswith(f"Rendered(<{len(rendered)} tokens>, spans=[MessageSpan(")
-
-
-def test_wrong_arguments_are_refused(encoding: HarmonyEncoding) -> None:
-    render: Any = encoding.render_with_spans
-    with pytest.raises(ValueError, match="^ending: expected 'completion', 'training' or 'none'"):
-        render(CONVERSATION, ending="train")
-    with pytest.raises(ValueError, match="^role: with ending='training' no message comes next"):
-        render(CONVERSATION, ending="training", role="user")
-    with pytest.raises(ValueError, match="^prefill: with ending='none' no message comes next"):
-        render(CONVERSATION, ending="none", prefill=Prefill())
-    with pytest.raises(ValueError, match="^role: Unknown role: bob"):
-        render(CONVERSATION, role="bob")
-    with pytest.raises(HarmonyError, match="^Unsafe channel"):
-        render(CONVERSATION, prefill=Prefill(channel=""))
-    nameless = Conversation.from_messages([Message.from_role_and_content(Role.TOOL, "42")])
-    with pytest.raises(HarmonyError, match="Tools should have a name!"):
-        render(nameless)

@@ -19,56 +19,18 @@ from openai_harmony import (
     RenderConversationConfig,
     Role,
 )
-from openai_harmony.errors import WrongTypeError
 from openai_harmony.training import LossMask, render, render_batches
-from tables import table
 
 KEEP = RenderConversationConfig(auto_drop_analysis=False)
 
 
 class TestOptions:
-    @pytest.mark.parametrize(
-        ("options", "message"),
-        [
-            *table("training_options", "wrong ones"),
-            ({"identity": b"me"}, "identity: expected a string, got bytes"),
-        ],
-    )
-    @pytest.mark.parametrize("rows", [[], [CHAT]])
-    def test_wrong_ones(self, options: Any, message: str, rows: Any) -> None:
-        with pytest.raises(ValueError, match=f"^{message}"):
-            render(rows, **options)
-        with pytest.raises(ValueError, match=f"^{message}"):
-            # When it is called, not when the first batch is asked for.
-            render_batches(rows, **options)
-
     def test_unknown_ones(self) -> None:
         with pytest.raises(TypeError, match="max_token"):
             render([], max_token=3)  # type: ignore[call-arg]
         known = r"^max_token: unknown option of render_batches \(known: batch_rows, .*, max_tokens,"
         with pytest.raises(TypeError, match=known):
             render_batches([], max_token=3)  # type: ignore[call-arg]
-
-    @pytest.mark.parametrize("batch_rows", [0, -1, 1.5, "2", None])
-    def test_batch_rows(self, batch_rows: Any) -> None:
-        with pytest.raises(ValueError, match="batch_rows: expected a whole number from 1, got"):
-            render_batches([], batch_rows=batch_rows)
-
-    @pytest.mark.parametrize(
-        "rows", ["[]", b"[]", {"messages": CHAT}, Conversation.from_messages([])]
-    )
-    def test_a_single_row_is_no_iterable_of_rows(self, rows: Any) -> None:
-        with pytest.raises(WrongTypeError, match="rows: expected an iterable of rows, got one: "):
-            render(rows)
-        with pytest.raises(WrongTypeError, match="rows: expected an iterable of rows, got one: "):
-            render_batches(rows)
-
-    @pytest.mark.parametrize("rows", [None, 3, object()])
-    def test_what_cannot_be_iterated(self, rows: Any) -> None:
-        with pytest.raises(TypeError, match="rows: expected an iterable of rows, got"):
-            render(rows)
-        with pytest.raises(TypeError, match="rows: expected an iterable of rows, got"):
-            render_batches(rows)
 
     def test_mask_and_config(self, encoding: HarmonyEncoding) -> None:
         conversation = Conversation.from_dict({"messages": HARMONY})

@@ -313,19 +313,6 @@ class TestColumns:
             with pytest.raises((TypeError, ValueError), match="^map"):
                 render([row], format="chat", map=wrong)  # type: ignore[arg-type]
 
-    @pytest.mark.parametrize(
-        ("form", "field", "said"),
-        [
-            ("chat", "promt", 'map: rows have no "promt"; did you mean prompt?'),
-            ("preference", "odd", 'map: rows have no "odd" (known: messages, '),
-            ("harmony", "prompt", "map: only rows of chats and of preferences have columns"),
-        ],
-    )
-    def test_a_name_that_no_row_has_is_not_mapped(self, form: Any, field: str, said: str) -> None:
-        with pytest.raises(ValueError) as raised:
-            render([], format=form, map={field: "ask"})
-        assert str(raised.value).startswith(said)
-
     def test_a_mapped_column_that_is_not_there_is_named(self) -> None:
         row = {"ask": "Hi", "reply": "Hello."}
         names = {"prompt": "ask", "completion": "replyy", "tools": "functions"}
