@@ -271,8 +271,8 @@ PEERS = {
     ),
 }
 LEFT_OUT = {
-    "llama.cpp": "its parser is inside its server, which parses only what a model samples; its wheels have no function "
-    "for it, and with tools the server takes no grammar that would make a model sample the case",
+    "llama.cpp": "its parser is C++ in `common/chat`, which its wheels do not export, and no program over its sources is "
+    "here yet; its server parses only what a model samples, and with tools takes no grammar that would make it sample the case",
     "TensorRT-LLM": "its package on PyPI only loads its wheel from NVIDIA, for a GPU. Its adapter calls "
     "`parse_messages_from_completion_tokens` of openai-harmony 0.0.8",
 }
