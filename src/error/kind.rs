@@ -204,7 +204,7 @@ pub enum ErrorKind {
         recipient: Option<Box<str>>,
     },
     /// A data set row in which the loss mask leaves nothing to train.
-    #[error("Nothing to train: the loss mask leaves none of the tokens")]
+    #[error("Nothing to train: the row has no answer or call that the loss mask keeps")]
     NothingToTrain,
 }
 

@@ -28,7 +28,7 @@ pub(crate) use name_run::NameRun;
 pub use prefill::Prefill;
 pub(crate) use read::{Given, read, role};
 pub(crate) use repair::{HeaderEnd, Repaired, Setting, repair};
-pub(crate) use tools::{CONTENT_TYPES, Tools};
+pub(crate) use tools::{CONTENT_TYPES, TOOL_PREFIXES, Tools};
 pub(crate) use words::Words;
 pub use write::HeaderStyle;
 pub(crate) use write::{Piece, check, fields, pieces, written_recipient};

@@ -142,7 +142,7 @@ impl Tools {
     fn spelled(&self, word: &str) -> Option<&str> {
         let word = word.to_ascii_lowercase();
         let mut named =
-            ["", "tools.", "tool.", "tool:"].iter().filter_map(|prefix| word.strip_prefix(prefix));
+            [""].iter().chain(&TOOL_PREFIXES).filter_map(|prefix| word.strip_prefix(prefix));
         named.find_map(|name| self.by_spelling.get(name)).map(String::as_str)
     }
 
@@ -156,6 +156,9 @@ impl Tools {
         })
     }
 }
+
+/// What models write before a tool's name.
+pub(crate) const TOOL_PREFIXES: [&str; 3] = ["tools.", "tool.", "tool:"];
 
 /// Whether a lone word is a tool's name and not the end of a sentence: a function in a namespace (`container.exec`), or
 /// a tool that the model was trained with.

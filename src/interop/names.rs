@@ -11,6 +11,7 @@ use serde::{Serialize, Serializer};
 
 use super::builtin::is_builtin;
 use crate::chat::{CHANNELS, FUNCTIONS, Role};
+use crate::header::TOOL_PREFIXES;
 use crate::names;
 use crate::options::choices;
 use crate::text_grammar::InputGrammar;
@@ -153,7 +154,9 @@ impl ToolNames {
             None if is_builtin(recipient) => return None,
             None => recipient,
         };
-        self.by_name(name, None).filter(|tool| tool.kind != ToolKind::Builtin)
+        let named = |name| self.by_name(name, None).filter(|tool| tool.kind != ToolKind::Builtin);
+        let inside = || TOOL_PREFIXES.iter().find_map(|prefix| name.strip_prefix(prefix));
+        named(name).or_else(|| inside().and_then(named))
     }
 
     /// The tool with a name in the API. The spelling in harmony is accepted, too.

@@ -534,10 +534,12 @@ def test_files_that_sqlite_names_itself(tmp_path: Path) -> None:
 
 
 def test_addresses_that_lead_nowhere(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="store: "):
-        Store("nosuchdatabase://x", 1)
-    with pytest.raises(StoreError, match="the store of responses cannot be used$"):
+    for kind in ("mysql", "mongodb"):
+        with pytest.raises(ValueError, match=f"store: {kind} is not supported; use PostgreSQL"):
+            Store(f"{kind}://user:secret@x", 1)
+    with pytest.raises(StoreError, match="the store of responses cannot be used$") as caught:
         Store(str(tmp_path / "no" / "folder.sqlite"), 1)
+    assert str(tmp_path / "no") in caught.value.reason
     (tmp_path / "text.sqlite").write_text(json.dumps({"not": "a database"}) * 100)
     with pytest.raises(StoreError) as caught:
         Store(str(tmp_path / "text.sqlite"), 1)

@@ -142,7 +142,10 @@ class TestInput:
                 [f"{tmp_path}/json"],
                 "^no files of rows in .*json .*; of a folder, .json is not read",
             ),
-            ([f"{tmp_path}/x.csv"], "^unknown suffix: .*x.csv .known: .parquet"),
+            (
+                [f"{tmp_path}/x.csv"],
+                "^cannot read .*x.csv .known: .parquet.*load_dataset.'csv', data_files=",
+            ),
             ([rows, f"{tmp_path}/./rows.jsonl"], "^given twice: "),
         ]:
             with pytest.raises(dataset.InputError, match=said):

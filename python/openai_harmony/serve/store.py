@@ -104,6 +104,12 @@ class Store:
         if address in ("sqlite://", "sqlite:///", "sqlite:///:memory:"):
             raise ValueError(f"store: {url}: a database in memory keeps nothing; name a file")
         is_sqlite = address.startswith("sqlite")
+        kind = address.partition(":")[0]
+        unsupported = (
+            f"store: {kind} is not supported; use PostgreSQL, or the path of a SQLite file"
+        )
+        if kind.startswith(("mysql", "mariadb")):
+            raise ValueError(unsupported)
         self._file = StoreFile.of(address) if is_sqlite else None
         try:
             self._engine = sql.create_engine(
@@ -115,10 +121,15 @@ class Store:
         except ModuleNotFoundError as error:
             package = "'psycopg[binary]'" if error.name == "psycopg" else error.name
             raise ValueError(f"store: {error.name} is missing: pip install {package}") from None
-        except (ArgumentError, NoSuchModuleError) as error:
+        except NoSuchModuleError:
+            raise ValueError(unsupported) from None
+        except ArgumentError as error:
             raise ValueError(f"store: {error}") from None
         if self._file is not None:
-            self._file.make()
+            try:
+                self._file.make()
+            except OSError as error:
+                raise StoreError(error) from error
         if is_sqlite:
             sql.event.listen(self._engine, "connect", _set_up)
         self._seconds, self._deadline = days * _DAY, seconds

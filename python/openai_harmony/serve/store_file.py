@@ -27,12 +27,14 @@ class StoreFile:
     def make(self) -> None:
         """Makes it if there is none, so that from the beginning no other user can read it.
 
+        ``OSError`` names the path if it cannot be made; of others SQLite says less.
+
         The files next to it, of what is being written, get the same mode from SQLite.
         """
         try:
             os.close(os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-        except OSError:
-            return  # it is there, or SQLite says why it cannot be
+        except FileExistsError:
+            return
 
     def opened(self) -> None:
         """Remembers which file it is."""

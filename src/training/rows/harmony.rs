@@ -84,7 +84,13 @@ pub(super) fn messages<'v>(
         Value::Array(_) => row.standing_at(&path),
         Value::Object(_) => {
             columns = row.object()?;
-            columns.required("messages")?
+            let reason = match columns.members().iter().next() {
+                Some(_) => "missing; if the row is chat data, use the format 'chat'",
+                None => "missing",
+            };
+            columns
+                .get_or_null("messages")
+                .ok_or_else(|| invalid(path.clone(), Reason::is(reason)))?
         }
         _ => return Err(row.expected("an object or a list of messages")),
     };

@@ -50,6 +50,8 @@ fn names_come_back_from_both_spellings() {
         ("get weather", Some("get weather")),
         ("functions.python_tool", Some("python")),
         ("functions.python", Some("python")),
+        ("tool:python", Some("python")),
+        ("tools.python_tool", Some("python")),
         ("python", None),
         ("a-b", Some("a-b")),
         ("functions.other", None),

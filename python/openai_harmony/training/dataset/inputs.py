@@ -105,7 +105,7 @@ class Inputs:
         try:
             if name == STDIN or files.is_file(name):
                 if name != STDIN and not _is_known(name):
-                    raise InputError(f"unknown suffix: {name} ({_known()})")
+                    raise InputError(f"cannot read {name} ({_known()}{_converted(name)})")
                 return [name]
             folder = files.inside(name)
         except OSError as error:
@@ -319,6 +319,17 @@ def _is_known(name: str) -> bool:
 def _known() -> str:
     packed = ", ".join(_COMPRESSED)
     return f"known: {', '.join(_PARQUET + _JSON)}, and the latter packed: {packed}"
+
+
+def _converted(name: str) -> str:
+    """How another package makes a file of a known suffix."""
+    stem, suffix = os.path.splitext(name)
+    kind = {".csv": "csv", ".tsv": "csv", ".arrow": "arrow"}.get(suffix)
+    if kind is None:
+        return ""
+    more = ", sep='\\t'" if suffix == ".tsv" else ""
+    loaded = f"load_dataset({kind!r}, data_files={name!r}, split='train'{more})"
+    return f"; in Python, datasets.{loaded}.to_parquet({stem + '.parquet'!r}) makes one"
 
 
 @contextmanager
