@@ -17,6 +17,7 @@ import schema_worlds
 from labelled_json import ANSWERS, SCHEMAS
 from openai_harmony import Prefill
 from openai_harmony.grammar import Loosened, TurnGrammar
+from oracle.seeds import share, some_of
 from tables import table
 
 BEGUN = Prefill(channel="final", text="")
@@ -98,8 +99,8 @@ def least_and_most(schema: Any) -> tuple[int, int]:
 @pytest.mark.parametrize("multiple", ["integer", "number", 7, 0.1, 0.01, 0.25])
 def test_every_short_number(multiple: Any, part: int) -> None:
     """Numbers with bounds have no exponent, integers no point, and zero no sign."""
-    some = [bounded(random.Random(seed)) for seed in range(part, 120, 6)]
-    for bounds in [*some, *[*every_bounds()][part::6]]:
+    some = [bounded(random.Random(seed)) for seed in range(part, share(120), 6)]
+    for bounds in [*some, *some_of(every_bounds())[part::6]]:
         schema = {"type": "number", **bounds}
         if multiple == "integer":
             schema["type"] = multiple

@@ -15,6 +15,7 @@ from openai_harmony import HarmonyError, load_harmony_encoding
 from openai_harmony.grammar import TurnGrammar, Written
 from openai_harmony.interop import responses
 from openai_harmony.serve.engines import guidance
+from oracle.seeds import share
 from tables import table
 
 ENCODING = load_harmony_encoding("HarmonyGptOss")
@@ -26,7 +27,7 @@ def vocabulary() -> Any:
     return guidance.vocabulary()
 
 
-@pytest.mark.parametrize("seed", range(150))
+@pytest.mark.parametrize("seed", range(share(150)))
 def test_llguidance_takes_what_fits(vocabulary: Any, seed: int) -> None:
     import llguidance
 
@@ -65,7 +66,7 @@ def symbols(call: str) -> list[str | int]:
 
 @pytest.mark.parametrize("part", range(8))
 def test_bnf_takes_what_fits(part: int) -> None:
-    for seed in range(part, 120, 8):
+    for seed in range(part, share(120), 8):
         chosen = random.Random(seed)
         definition = worlds.grammar(chosen)
         fits = worlds.oracle(definition)

@@ -32,6 +32,7 @@ from openai_harmony.interop import (
     ollama,
     responses,
 )
+from oracle.seeds import share
 from tables import table
 
 ENCODING = load_harmony_encoding(HarmonyEncodingName.HARMONY_GPT_OSS)
@@ -108,7 +109,7 @@ def cases(read: Callable[..., Turn], bodies: list[dict[str, Any]]) -> Iterator[A
     """Chunks and the whole response of many turns to each request."""
     for body in bodies:
         turn = read(body)
-        for number, tokens in enumerate(sampled_turns(60)):
+        for number, tokens in enumerate(sampled_turns(share(60))):
             reason = ("stop", "length", "abort")[number % 3 if number % 2 else 0]
             if reason == "abort" and turn.dialect != "responses":
                 reason = "length"  # streams that fail make the SDKs raise: test_serve_sdks.py

@@ -12,6 +12,7 @@ from episodes import ENCODING, episodes, sampled
 from openai_harmony import Message, ThoughtPolicy
 from openai_harmony.interop import chat_completions
 from openai_harmony.rollout import Broken, Rollout, Step, read_step
+from oracle.seeds import share
 
 TOOLS = [{"type": "function", "function": {"name": name}} for name in ("f", "g", "f.g")]
 BODY = {"messages": [{"role": "user", "content": "Rain?"}], "tools": TOOLS}
@@ -97,5 +98,5 @@ def check(rollout: Rollout, samples: list[list[int]]) -> None:
 
 @pytest.mark.parametrize("part", range(4))
 def test_nothing_that_a_model_samples_raises(part: int) -> None:
-    for random in episodes(500, seed=part):
+    for random in episodes(share(500), seed=part):
         play(random)

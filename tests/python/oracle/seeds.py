@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from random import Random
+from typing import TypeVar
+
+T = TypeVar("T")
 
 #: The first seed; a failure names the seed that shows it again.
 SEED = "OPENAI_HARMONY_ORACLE_SEED"
@@ -22,3 +25,9 @@ def randoms(count: int) -> Iterator[tuple[str, Random]]:
 def share(count: int) -> int:
     """How many of ``count`` cases are run, or expected."""
     return int(count * float(os.environ.get(TIMES, "1")))
+
+
+def some_of(all_cases: Iterable[T]) -> list[T]:
+    """A share of an exhaustive list of cases, drawn from all of it."""
+    listed = [*all_cases]
+    return Random(os.environ.get(SEED, "0")).sample(listed, share(len(listed)))
