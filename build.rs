@@ -38,6 +38,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         bpe::tables(&tokens, &merges)?,
         vec![boundaries::table(&merges, &tokens)],
         chars::tables()?,
+        vec![chars::invisible()?],
     ];
     for Table { name, bytes } in tables.into_iter().flatten() {
         fs::write(folder.join(name), bytes)?;

@@ -24,7 +24,7 @@ pub(crate) fn tables() -> Result<Vec<Table>, Box<dyn Error>> {
     let mut flags = vec![0; char::MAX as usize + 1];
     for (pattern, flag) in PATTERNS {
         for (first, last) in ranges(pattern)? {
-            for code_point in first..=last {
+            for code_point in u32::from(first)..=last.into() {
                 flags[code_point as usize] |= flag;
             }
         }
@@ -46,10 +46,20 @@ pub(crate) fn tables() -> Result<Vec<Table>, Box<dyn Error>> {
     ])
 }
 
-/// The code points that a pattern of one character matches, as ranges.
-fn ranges(pattern: &str) -> Result<Vec<(u32, u32)>, Box<dyn Error>> {
+/// Unicode's control, format and separator characters, and those that a font without a glyph shows as nothing. The blank
+/// is among them: a header may have it between words, never within one.
+const INVISIBLE: &str = r"[\p{Cc}\p{Cf}\p{Zs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]";
+
+/// `invisible.rs`: their ranges, for `src/names`.
+pub(crate) fn invisible() -> Result<Table, Box<dyn Error>> {
+    let bytes = format!("{:?}", ranges(INVISIBLE)?).into_bytes();
+    Ok(Table { name: "invisible.rs", bytes })
+}
+
+/// The characters that a pattern of one character matches, as ranges.
+fn ranges(pattern: &str) -> Result<Vec<(char, char)>, Box<dyn Error>> {
     let HirKind::Class(Class::Unicode(class)) = regex_syntax::parse(pattern)?.into_kind() else {
         return Err(format!("{pattern} is not a class").into());
     };
-    Ok(class.ranges().iter().map(|range| (range.start().into(), range.end().into())).collect())
+    Ok(class.ranges().iter().map(|range| (range.start(), range.end())).collect())
 }

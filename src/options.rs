@@ -156,6 +156,12 @@ pub trait SetFrom<V, E> {
 /// Options that are functions or clocks, which JSON cannot give.
 macro_rules! not_in_json {
     ($($type:ty),+) => {$(
+        impl std::fmt::Debug for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(stringify!($type))
+            }
+        }
+
         impl<'de> serde::Deserialize<'de> for $type {
             fn deserialize<D: serde::Deserializer<'de>>(_: D) -> Result<Self, D::Error> {
                 Err(serde::de::Error::custom("JSON cannot give this option"))
@@ -165,3 +171,40 @@ macro_rules! not_in_json {
 }
 
 pub(crate) use not_in_json;
+
+/// The list of the words in texts, such as the names of fields.
+macro_rules! words {
+    ($first:literal $($more:literal)*) => {{
+        const TEXT: &str = concat!($first $(, " ", $more)*);
+        const WORDS: [&str; $crate::options::count(TEXT)] = $crate::options::split(TEXT);
+        &WORDS
+    }};
+}
+
+pub(crate) use words;
+
+/// How many words a text has, with a blank between two.
+pub(crate) const fn count(text: &str) -> usize {
+    let (mut count, mut at) = (1, 0);
+    while at < text.len() {
+        count += (text.as_bytes()[at] == b' ') as usize;
+        at += 1;
+    }
+    count
+}
+
+/// These words.
+pub(crate) const fn split<const N: usize>(mut text: &'static str) -> [&'static str; N] {
+    let (mut words, mut at) = ([""; N], 0);
+    while at < N {
+        let mut end = 0;
+        while end < text.len() && text.as_bytes()[end] != b' ' {
+            end += 1;
+        }
+        let (word, rest) = text.split_at(end);
+        words[at] = word;
+        text = if rest.is_empty() { rest } else { rest.split_at(1).1 };
+        at += 1;
+    }
+    words
+}

@@ -6,7 +6,7 @@ use std::ffi::CString;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use super::errors::{InvalidArgument, type_name, unless_raised, wrong_type};
+use super::errors::{InvalidArgument, OrRaiseAt, type_name, unless_raised, wrong_type};
 use super::options;
 use super::read;
 use super::read::values::{self, boolean, each};
@@ -33,7 +33,7 @@ impl Argument<'_> {
     /// Whether to parse strictly; `None` is the default too.
     fn strict(self, default: bool) -> PyResult<bool> {
         let Some(strict) = self.0.filter(|strict| !strict.is_none()) else { return Ok(default) };
-        boolean(&strict).map_err(|invalid| invalid.inside("strict").raised(strict.py()))
+        boolean(&strict).or_raise_at(strict.py(), "strict")
     }
 
     /// The option of lenient parsing; by default markers are not read where they are spelled.
@@ -58,7 +58,7 @@ impl Argument<'_> {
     }
 
     /// The special tokens whose names are encoded as the tokens; none by default.
-    pub(super) fn allowed_special(self) -> PyResult<SpecialNames> {
+    fn allowed_special(self) -> PyResult<SpecialNames> {
         match &self.0 {
             None => Ok(SpecialNames::Set(SpecialSet::None)),
             Some(names) => SpecialNames::read(names, "allowed_special"),
@@ -66,7 +66,7 @@ impl Argument<'_> {
     }
 
     /// The special tokens that are refused; all by default. A falsy value refuses none.
-    pub(super) fn disallowed_special(self) -> PyResult<SpecialNames> {
+    fn disallowed_special(self) -> PyResult<SpecialNames> {
         match &self.0 {
             None => Ok(SpecialNames::Set(SpecialSet::All)),
             Some(names) if !names.is_truthy()? => Ok(SpecialNames::Set(SpecialSet::None)),
@@ -103,12 +103,12 @@ fn with_tools(strict: bool, tools: Option<&Bound<'_, PyAny>>) -> PyResult<Parser
 }
 
 pub(super) fn tool_names(tools: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
-    each(tools, values::string).map_err(|invalid| invalid.inside("tools").raised(tools.py()))
+    each(tools, values::string).or_raise_at(tools.py(), "tools")
 }
 
 /// The role that is the argument of this name.
 pub(super) fn role(object: &Bound<'_, PyAny>, argument: &str) -> PyResult<Role> {
-    read::role(object).map_err(|invalid| invalid.inside(argument).raised(object.py()))
+    read::role(object).or_raise_at(object.py(), argument)
 }
 
 /// The string that is the argument of this name.
@@ -124,8 +124,18 @@ pub(super) fn string<'a, 'py>(
     }
 }
 
+/// Encodes with the arguments `allowed_special` and `disallowed_special`.
+pub(super) fn with_special<T>(
+    allowed: Argument<'_>,
+    disallowed: Argument<'_>,
+    encode: impl FnOnce(&SpecialSet<'_>, &SpecialSet<'_>) -> PyResult<T>,
+) -> PyResult<T> {
+    let (allowed, disallowed) = (allowed.allowed_special()?, disallowed.disallowed_special()?);
+    encode(&allowed.set(&allowed.borrowed()), &disallowed.set(&disallowed.borrowed()))
+}
+
 /// The names of special tokens that a caller gives.
-pub(super) enum SpecialNames {
+enum SpecialNames {
     /// The set that a word or a default means.
     Set(SpecialSet<'static>),
     Listed(Vec<String>),
@@ -157,7 +167,7 @@ impl SpecialNames {
     }
 
     /// The names, for [`Self::set`].
-    pub(super) fn borrowed(&self) -> Vec<&str> {
+    fn borrowed(&self) -> Vec<&str> {
         match self {
             Self::Set(_) => Vec::new(),
             Self::Listed(names) => names.iter().map(String::as_str).collect(),
@@ -165,7 +175,7 @@ impl SpecialNames {
     }
 
     /// The set, over what [`Self::borrowed`] returned.
-    pub(super) fn set<'a>(&self, borrowed: &'a [&'a str]) -> SpecialSet<'a> {
+    fn set<'a>(&self, borrowed: &'a [&'a str]) -> SpecialSet<'a> {
         match self {
             Self::Set(set) => *set,
             Self::Listed(_) => SpecialSet::Names(borrowed),

@@ -16,9 +16,7 @@ use super::options::{Given, ReadChoice, set_from};
 use super::read::values::{count_from_one, optional, string};
 use super::rows::PyRow;
 use openai_harmony::RenderConfig;
-use openai_harmony::machinery::SetFrom;
-use openai_harmony::machinery::Workers;
-use openai_harmony::machinery::{ExampleMaker, check_map, render_on};
+use openai_harmony::machinery::{ExampleMaker, SetFrom, Workers, check_map, render_on};
 use openai_harmony::training::{Batch, ExampleUnit, Markers, Overflow, RowFormat, RowOptions};
 
 /// A part has at most `ROWS` rows or `BYTES` bytes: the work of one thread. Between parts signal

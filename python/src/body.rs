@@ -6,7 +6,7 @@ use openai_harmony::{ErrorKind, Path, Result};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 
-use super::errors::raised;
+use super::errors::OrRaise;
 
 #[doc = text!(Body)]
 #[pyclass(name = "Body", module = "openai_harmony._lowlevel", frozen)]
@@ -23,7 +23,7 @@ impl PyBody {
         let py = data.py();
         let bytes = data.as_bytes();
         let read = || parse_body_within(utf8_of_body(bytes)?, max_values);
-        let json = py.detach(read).map_err(|error| raised(py, &error))?;
+        let json = py.detach(read).or_raise(py)?;
         Ok(Self { json })
     }
 
@@ -77,11 +77,11 @@ impl PyBody {
     fn with_member(&self, name: &str, json: &Bound<'_, PyBytes>) -> PyResult<Self> {
         let py = json.py();
         let bytes = json.as_bytes();
-        let with_member = || {
+        let with_member = || -> Result<Json> {
             let value = parse_body(utf8_of_body(bytes)?)?.to_value();
             Ok(self.json.with_member(name, &value))
         };
-        let json = py.detach(with_member).map_err(|error| raised(py, &error))?;
+        let json = py.detach(with_member).or_raise(py)?;
         Ok(Self { json })
     }
 }

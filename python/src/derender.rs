@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use super::body::PyBody;
-use super::errors::raised;
+use super::errors::OrRaise;
 
 #[doc = text!(derender)]
 #[pyfunction]
@@ -21,5 +21,5 @@ pub(super) fn derender<'py>(
     let encoding = super::encoding::argument(encoding)?;
     let options = DerenderOptions { model, created, context };
     let answer = py.detach(|| made(&body.json, &encoding, options));
-    Ok(PyBytes::new(py, &answer.map_err(|error| raised(py, &error))?))
+    Ok(PyBytes::new(py, &answer.or_raise(py)?))
 }

@@ -10,7 +10,8 @@ use super::types::{Models, Types};
 
 /// The message that a dict describes, if it contains only a role and strings, or text parts. `None` for anything else:
 /// wrong types, which need validation, and unknown fields, which the caller reports.
-pub(super) fn message<'py>(data: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+#[pyfunction]
+pub(super) fn plain_message<'py>(data: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
     let Ok(data) = data.cast_exact::<PyDict>() else { return Ok(None) };
     let (py, models) = (data.py(), Models::get(data.py())?);
     let mut fields = DictFields::of(data);

@@ -1,11 +1,9 @@
 //! Texts and conversations to Python's tokens.
 
-use std::cell::Cell;
-
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use super::errors::raised;
+use super::errors::OrRaise;
 use super::gil::released_if;
 use super::text::utf8;
 use super::tokens::Form;
@@ -22,33 +20,18 @@ pub(super) fn encoded<'py>(
     encode: impl Fn(&str, &mut Vec<u32>) -> Result<()> + Sync,
 ) -> PyResult<Bound<'py, PyAny>> {
     let text = utf8(string)?;
-    tokens_of(string.py(), form, text.len() >= MUCH_TEXT, |ids| encode(&text, ids))
+    tokens_of(string.py(), form, text.len() >= MUCH_TEXT, || {
+        let mut ids = Vec::new();
+        encode(&text, &mut ids).map(|()| ids)
+    })
 }
 
-/// The tokens that `write` appends to an empty vector.
+/// The tokens that some work gives.
 pub(super) fn tokens_of(
     py: Python<'_>,
     form: Form,
     much: bool,
-    write: impl FnOnce(&mut Vec<u32>) -> Result<()> + Send,
+    work: impl FnOnce() -> Result<Vec<u32>> + Send,
 ) -> PyResult<Bound<'_, PyAny>> {
-    // The default if the thread's storage is already destroyed.
-    let mut ids = IDS.try_with(Cell::take).unwrap_or_default();
-    ids.clear();
-    let tokens = match released_if(py, much, || write(&mut ids)) {
-        Ok(()) => form.of(py, &ids),
-        Err(error) => Err(raised(py, &error)),
-    };
-    if ids.capacity() <= KEPT {
-        let _ = IDS.try_with(|kept| kept.set(ids));
-    }
-    tokens
-}
-
-/// The most ids for which a thread keeps its vector: 64 KiB.
-const KEPT: usize = 1 << 14;
-
-thread_local! {
-    /// The vector for the ids of short texts. A new one each time takes a tenth of encoding two words.
-    static IDS: Cell<Vec<u32>> = const { Cell::new(Vec::new()) };
+    form.of(py, &released_if(py, much, work).or_raise(py)?)
 }

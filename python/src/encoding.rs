@@ -1,7 +1,6 @@
 //! `HarmonyEncoding` for Python.
 
 use std::borrow::Cow;
-use std::mem::take;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -11,17 +10,16 @@ use super::arguments::{Argument, LEFT_OUT};
 use super::arrays::uint32;
 use super::borrowed::BorrowedMessage;
 use super::encoded::{MUCH_TEXT, encoded, tokens_of};
-use super::errors::{InvalidArgument, quoted, raised};
+use super::errors::{InvalidArgument, OrRaise, OrRaiseAt, quoted};
 use super::gil::released_if;
 use super::text::{decoded, utf8};
 use super::tokens::Form;
 use super::{arguments, options, read, tokens, write};
-use openai_harmony::MessageSpan;
-use openai_harmony::RenderEnd;
 use openai_harmony::machinery::{render, speakers};
 use openai_harmony::tokenizer::Tokenizer;
 use openai_harmony::{
-    HarmonyEncoding, HarmonyEncodingName, Rendered, Result, load_harmony_encoding,
+    HarmonyEncoding, HarmonyEncodingName, MessageSpan, RenderEnd, Rendered, Result,
+    load_harmony_encoding,
 };
 
 /// The number of tokens from which on parsing, and decoding of anything but a list, releases the GIL.
@@ -46,12 +44,10 @@ impl PyHarmonyEncoding {
         config: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (py, tokenizer) = (conversation.py(), self.tokenizer());
-        let messages = read::conversation(conversation).map_err(|invalid| invalid.raised(py))?;
-        let config =
-            options::config(config).map_err(|invalid| invalid.inside("config").raised(py))?;
-        tokens_of(py, Form::List, is_much(&messages), |ids| {
-            *ids = render::conversation(tokenizer, &messages, ending, config, take(ids))?.tokens;
-            Ok(())
+        let messages = read::conversation(conversation).or_raise(py)?;
+        let config = options::config(config).or_raise_at(py, "config")?;
+        tokens_of(py, Form::List, is_much(&messages), || {
+            Ok(render::conversation(tokenizer, &messages, ending, config)?.tokens)
         })
     }
 
@@ -64,14 +60,11 @@ impl PyHarmonyEncoding {
         disallowed_special: Argument<'py>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let text = arguments::string(text, "text")?;
-        let allowed = allowed_special.allowed_special()?;
-        let disallowed = disallowed_special.disallowed_special()?;
         let tokenizer = self.tokenizer();
-        let (allowed_names, disallowed_names) = (allowed.borrowed(), disallowed.borrowed());
-        let (allowed, disallowed) =
-            (allowed.set(&allowed_names), disallowed.set(&disallowed_names));
-        encoded(text, form, |text, ids| {
-            tokenizer.encode_checked_into(text, &allowed, &disallowed, ids)
+        arguments::with_special(allowed_special, disallowed_special, |allowed, disallowed| {
+            encoded(text, form, |text, ids| {
+                tokenizer.encode_checked_into(text, allowed, disallowed, ids)
+            })
         })
     }
 
@@ -121,7 +114,7 @@ impl PyHarmonyEncoding {
         name.parse::<HarmonyEncodingName>()
             .and_then(load_harmony_encoding)
             .map(|inner| Self { inner })
-            .map_err(|error| raised(py, &error))
+            .or_raise(py)
     }
 
     /// Itself: a handle on immutable data.
@@ -253,13 +246,11 @@ impl PyHarmonyEncoding {
         message: &Bound<'py, PyAny>,
         render_options: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let message = read::single_message(message).map_err(|invalid| invalid.raised(py))?;
-        let options = options::render_options(render_options)
-            .map_err(|invalid| invalid.inside("render_options").raised(py))?;
+        let message = read::single_message(message).or_raise(py)?;
+        let options = options::render_options(render_options).or_raise_at(py, "render_options")?;
         let much = is_much(std::slice::from_ref(&message));
-        tokens_of(py, Form::List, much, |ids| {
-            *ids = render::message(self.tokenizer(), &message, options, take(ids))?.tokens;
-            Ok(())
+        tokens_of(py, Form::List, much, || {
+            Ok(render::message(self.tokenizer(), &message, options)?.tokens)
         })
     }
 
@@ -315,13 +306,12 @@ impl PyHarmonyEncoding {
             "training" => RenderEnd::Training,
             _ => RenderEnd::Prefill(role, &prefill),
         };
-        let messages = read::conversation(conversation).map_err(|invalid| invalid.raised(py))?;
-        let config =
-            options::config(config).map_err(|invalid| invalid.inside("config").raised(py))?;
+        let messages = read::conversation(conversation).or_raise(py)?;
+        let config = options::config(config).or_raise_at(py, "config")?;
         let rendered = released_if(py, is_much(&messages), || {
-            render::conversation(self.tokenizer(), &messages, ending, config, Vec::new())
+            render::conversation(self.tokenizer(), &messages, ending, config)
         })
-        .map_err(|error| raised(py, &error))?;
+        .or_raise(py)?;
         taken_apart(py, &rendered)
     }
 
@@ -369,7 +359,7 @@ impl PyHarmonyEncoding {
         let messages = released_if(py, text.len() >= MUCH_TEXT, || {
             self.inner.parse_messages_from_text(&text, role, &config)
         })
-        .map_err(|error| raised(py, &error))?;
+        .or_raise(py)?;
         write::messages(py, &messages)
     }
 
@@ -385,7 +375,7 @@ impl PyHarmonyEncoding {
         let tools = tools.map(arguments::tool_names).transpose()?.unwrap_or_default();
         let much = text.len() >= MUCH_TEXT;
         let read = || self.inner.read_stripped_text_with_tools(&text, &tools);
-        let messages = released_if(py, much, read).map_err(|error| raised(py, &error))?;
+        let messages = released_if(py, much, read).or_raise(py)?;
         write::messages(py, &messages)
     }
 }
@@ -417,8 +407,7 @@ fn on_ids<T: Send>(
     work: impl FnOnce(&[u32]) -> Result<T> + Send,
 ) -> PyResult<T> {
     let ids = tokens::read(tokens)?;
-    released_if(tokens.py(), ids.len() >= MANY_TOKENS, || work(&ids))
-        .map_err(|error| raised(tokens.py(), &error))
+    released_if(tokens.py(), ids.len() >= MANY_TOKENS, || work(&ids)).or_raise(tokens.py())
 }
 
 /// Whether messages are large enough to render them with the GIL released.

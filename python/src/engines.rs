@@ -7,7 +7,7 @@ use openai_harmony::machinery::Choice;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 
-use super::errors::Read;
+use super::errors::{OrRaiseAt, Read};
 use super::options::ReadChoice;
 use super::tokens;
 
@@ -31,7 +31,7 @@ impl PyEngineReader {
     ) -> PyResult<Self> {
         let py = form.py();
         let form: Read<EngineForm> = EngineForm::read(form);
-        let form = form.map_err(|invalid| invalid.inside("form").raised(py))?;
+        let form = form.or_raise_at(py, "form")?;
         let stops = tokens::read_at(stop_token_ids, &"stop_token_ids")?;
         Ok(Self { inner: EngineReader::new(form, max_tokens, &stops) })
     }

@@ -7,10 +7,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use super::types::Types;
-use openai_harmony::Path;
-use openai_harmony::machinery::Brief;
-use openai_harmony::machinery::PathStep;
-use openai_harmony::{Error, ErrorKind};
+use openai_harmony::machinery::{Brief, PathStep};
+use openai_harmony::{Error, ErrorKind, Path};
 
 /// The exception for an error: a `HarmonyError`, which has the path of what is wrong, or a `ValueError` for an unknown
 /// name.
@@ -41,6 +39,34 @@ pub(super) fn raised(py: Python<'_>, error: &Error) -> PyErr {
             }
         });
     made.map_or_else(|failed| failed, PyErr::from_value)
+}
+
+/// Passes on a value, or raises the exception of its error.
+pub(super) trait OrRaise<T> {
+    fn or_raise(self, py: Python<'_>) -> PyResult<T>;
+}
+
+impl<T> OrRaise<T> for openai_harmony::Result<T> {
+    fn or_raise(self, py: Python<'_>) -> PyResult<T> {
+        self.map_err(|error| raised(py, &error))
+    }
+}
+
+impl<T> OrRaise<T> for Read<T> {
+    fn or_raise(self, py: Python<'_>) -> PyResult<T> {
+        self.map_err(|invalid| invalid.raised(py))
+    }
+}
+
+/// The same for what was read at a place, such as an argument.
+pub(super) trait OrRaiseAt<T> {
+    fn or_raise_at(self, py: Python<'_>, place: impl Into<PathStep>) -> PyResult<T>;
+}
+
+impl<T> OrRaiseAt<T> for Read<T> {
+    fn or_raise_at(self, py: Python<'_>, place: impl Into<PathStep>) -> PyResult<T> {
+        self.map_err(|invalid| invalid.inside(place)).or_raise(py)
+    }
 }
 
 /// A `WrongTypeError` with this text.

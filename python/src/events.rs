@@ -10,6 +10,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
+use super::errors::OrRaiseAt;
 use super::{read, write};
 use openai_harmony::Event;
 use openai_harmony::chat::Author;
@@ -124,7 +125,7 @@ impl<'py> FromPyObject<'_, 'py> for EventAuthor {
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         let author = read::single_author(&object);
-        author.map(Self).map_err(|invalid| invalid.inside("author").raised(object.py()))
+        author.map(Self).or_raise_at(object.py(), "author")
     }
 }
 

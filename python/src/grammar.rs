@@ -4,20 +4,19 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::Value;
 
-use super::errors::{InvalidArgument, Read, raised};
+use super::errors::{InvalidArgument, OrRaise, Read, raised};
 use super::interop::PyTurn;
 use super::json::schema_tree;
 use super::options::{ReadChoice, prefill_fields, set_from};
 use super::read::values::optional;
 use super::{options, tokens};
-use openai_harmony::Prefill;
 use openai_harmony::grammar::{
     GrammarForm, GrammarOptions, GrammarState, GrammarSyntax, GrammarTool, HeaderForms,
     InputGrammar, JsonSpace, Thinking, TurnGrammar, Verdict,
 };
 use openai_harmony::interop::ToolChoice;
 use openai_harmony::machinery::Choice as _;
-use openai_harmony::{Error, ErrorKind};
+use openai_harmony::{Error, ErrorKind, Prefill};
 
 set_from! {
     ToolChoice: tool_choice,
@@ -103,13 +102,13 @@ impl PyTurnGrammar {
             read.map_err(|invalid| invalid.inside("parameters").inside(index).inside("tools"))
         };
         let tools = tools.into_iter().enumerate().map(tool).collect::<Read<Vec<_>>>();
-        let tools = tools.map_err(|invalid| invalid.raised(py))?;
+        let tools = tools.or_raise(py)?;
         if let Some((index, error)) = unread {
             return Err(raised(py, &in_format(index, error)));
         }
         let options = options::set_all(GrammarOptions::new(), options, None, options::set)?;
         let grammar = TurnGrammar::new(tools, options);
-        grammar.map(|inner| Self { inner }).map_err(|error| raised(py, &error))
+        grammar.map(|inner| Self { inner }).or_raise(py)
     }
 
     /// The grammar of a request. `options` are those of `new` that the request does not determine.
@@ -119,7 +118,7 @@ impl PyTurnGrammar {
         let py = turn.py();
         let options = options::set_all(GrammarOptions::new(), options, None, options::set)?;
         let grammar = TurnGrammar::of_turn(&turn.get().inner, options);
-        grammar.map(|inner| Self { inner }).map_err(|error| raised(py, &error))
+        grammar.map(|inner| Self { inner }).or_raise(py)
     }
 
     /// The grammar in a form, and the keywords that this form does not enforce.
@@ -135,7 +134,7 @@ impl PyTurnGrammar {
             "xgrammar" => GrammarForm::Xgrammar { stop_token_ids: &stops },
             _ => GrammarForm::Gbnf,
         };
-        let written = py.detach(|| self.inner.write(form)).map_err(|error| raised(py, &error))?;
+        let written = py.detach(|| self.inner.write(form)).or_raise(py)?;
         let loosened = written.loosened.into_iter();
         let loosened =
             loosened.map(|one| (one.recipient, one.path.to_string(), one.keyword, one.reason));

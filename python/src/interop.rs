@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 use pythonize::pythonize;
 
-use super::errors::{InvalidArgument, Read, brief, quoted, raised};
+use super::errors::{InvalidArgument, OrRaise, OrRaiseAt, Read, quoted};
 use super::options::{Failed, Given, ReadChoice, set_from};
 use super::read::reasoning_effort;
 use super::read::values::{boolean, count, each, optional, optional_string};
@@ -17,7 +17,7 @@ use openai_harmony::interop::{
     BuiltinTool, Date, Dialect, Json, NamedToolChoice, Prompts, ReadOptions, Resolve, Turn,
     Unsupported,
 };
-use openai_harmony::machinery::{SetFrom, source_indices, tool_choice};
+use openai_harmony::machinery::{Brief, SetFrom, source_indices, tool_choice};
 
 #[doc = text!(Turn)]
 #[pyclass(name = "Turn", module = "openai_harmony._lowlevel", frozen, subclass)]
@@ -58,16 +58,12 @@ pub(super) fn too_long_message(
 }
 
 fn dialect_of(name: &str) -> PyResult<Dialect> {
-    let unknown = || {
-        let names: Vec<_> = Dialect::ALL.iter().map(|dialect| dialect.as_str()).collect();
-        let names = names.join(", ");
-        PyValueError::new_err(format!(
-            "Unknown API {} (known: {names})",
-            brief(format!("{name:?}"))
-        ))
-    };
     let found = Dialect::ALL.iter().find(|dialect| dialect.as_str() == name);
-    found.copied().ok_or_else(unknown)
+    found.copied().ok_or_else(|| {
+        let (known, got) = (Dialect::ALL.iter().map(|dialect| dialect.as_str()), Brief(name));
+        let known = known.collect::<Vec<_>>().join(", ");
+        PyValueError::new_err(format!("Unknown API {got:?} (known: {known})"))
+    })
 }
 
 set_from! {
@@ -136,12 +132,12 @@ impl PyTurn {
     ) -> PyResult<Bound<'py, PyAny>> {
         let (py, encoding) = (encoding.py(), encoding::argument(encoding)?);
         let max_tokens = max_tokens.map(|most| count(most)).transpose();
-        let max_tokens = max_tokens.map_err(|invalid| invalid.inside("max_tokens").raised(py))?;
+        let max_tokens = max_tokens.or_raise_at(py, "max_tokens")?;
         let prompt = py.detach(|| match max_tokens {
             Some(max_tokens) => self.inner.prompt_within(&encoding, max_tokens),
             None => self.inner.prompt(&encoding),
         });
-        form.of(py, &prompt.map_err(|error| raised(py, &error))?)
+        form.of(py, &prompt.or_raise(py)?)
     }
 }
 
@@ -162,7 +158,7 @@ impl PyTurn {
         let options = options::set_all(ReadOptions::new(), options, Some(&failed), options::set)?;
         let turn = py.detach(|| dialect.read(body, &options));
         failed.check()?;
-        turn.map(|inner| Self { inner }).map_err(|error| raised(py, &error))
+        turn.map(|inner| Self { inner }).or_raise(py)
     }
 
     #[doc = text!(Turn.prompt)]
@@ -189,7 +185,7 @@ impl PyTurn {
     fn prompt_json<'py>(&self, encoding: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
         let (py, encoding) = (encoding.py(), encoding::argument(encoding)?);
         let json = py.detach(|| self.inner.prompt(&encoding).map(|ids| tokens::json_list(&ids)));
-        Ok(PyBytes::new(py, json.map_err(|error| raised(py, &error))?.as_bytes()))
+        Ok(PyBytes::new(py, json.or_raise(py)?.as_bytes()))
     }
 
     /// The tokens of `prompt` as an array of uint32, the spans of its messages with their places in the body, and who
@@ -200,8 +196,7 @@ impl PyTurn {
     ) -> PyResult<(Bound<'py, PyAny>, Vec<SpanInBody>, Vec<encoding::Speaker>)> {
         let (py, encoding) = (encoding.py(), encoding::argument(encoding)?);
         let rendered = py.detach(|| self.inner.render_with_spans(&encoding));
-        let (tokens, spans, speakers) =
-            encoding::taken_apart(py, &rendered.map_err(|error| raised(py, &error))?)?;
+        let (tokens, spans, speakers) = encoding::taken_apart(py, &rendered.or_raise(py)?)?;
         let source = |message| Some(self.inner.source(message)?.to_string());
         let in_body = |(message, start, content, stop, end)| {
             (message, start, content, stop, end, Option::and_then(message, source))
@@ -285,8 +280,7 @@ impl PyTurn {
     ) -> PyResult<Bound<'py, PyAny>> {
         let name = utf8(arguments::string(name, "name")?)?;
         let py = namespace.py();
-        let namespace =
-            optional_string(namespace).map_err(|invalid| invalid.inside("namespace").raised(py))?;
+        let namespace = optional_string(namespace).or_raise_at(py, "namespace")?;
         Ok(pythonize(py, &self.inner.tools.by_name(&name, namespace.as_deref()))?)
     }
 

@@ -9,7 +9,7 @@ use pyo3::types::{PyBytes, PyDict, PyList};
 use pythonize::pythonize;
 
 use super::encoding::MANY_TOKENS;
-use super::errors::{InvalidArgument, Read, raised, unless_raised};
+use super::errors::{InvalidArgument, OrRaise, OrRaiseAt, Read, unless_raised};
 use super::gil::released_if;
 use super::interop::PyTurn;
 use super::options::{Failed, Given, ReadChoice, set_from};
@@ -52,7 +52,7 @@ fn make_id(make: Py<PyAny>, failed: Failed) -> MakeId {
     MakeId::new(move |prefix| {
         let id = Python::attach(|py| {
             let id = make.bind(py).call1((prefix,))?;
-            string(&id).map_err(|invalid| invalid.inside("make_id()").raised(py))
+            string(&id).or_raise_at(py, "make_id()")
         });
         id.unwrap_or_else(|error| {
             failed.keep(error);
@@ -66,7 +66,7 @@ fn clock(now: Py<PyAny>, failed: Failed) -> Clock {
     Clock::new(move || {
         let time = Python::attach(|py| {
             let seconds = now.bind(py).call0()?;
-            time(&seconds).map_err(|invalid| invalid.inside("clock()").raised(py))
+            time(&seconds).or_raise_at(py, "clock()")
         });
         time.unwrap_or_else(|error| {
             failed.keep(error);
@@ -112,7 +112,7 @@ impl PyReply {
             None => py.detach(|| turn.reply(&encoding, options)),
         };
         failed.check()?;
-        let reply = reply.map_err(|error| raised(py, &error))?;
+        let reply = reply.or_raise(py)?;
         Ok(Self { inner: Mutex::new(reply), failed: failed.is_shared().then_some(failed) })
     }
 
@@ -198,7 +198,7 @@ impl PyReply {
     fn to_checkpoint<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let saved = self.lock()?.to_checkpoint();
         self.check()?;
-        Ok(PyBytes::new(py, &saved.map_err(|error| raised(py, &error))?))
+        Ok(PyBytes::new(py, &saved.or_raise(py)?))
     }
 
     #[doc = text!(Reply.to_bytes)]
@@ -323,6 +323,23 @@ impl PyReply {
         self.failed.as_ref().map_or(Ok(()), Failed::check)
     }
 
+    /// Changes the reply, with the GIL released if there is `much` to do.
+    fn change<T: Send>(
+        &self,
+        py: Python<'_>,
+        much: bool,
+        change: impl FnOnce(&mut Reply) -> Result<T> + Send,
+    ) -> PyResult<T> {
+        let changed = {
+            let reply = &mut *self.lock()?;
+            // The first event of Responses repeats the request, perhaps megabytes.
+            let much = much || reply.usage().completion_tokens == 0;
+            released_if(py, much, || change(reply))
+        };
+        self.check()?;
+        changed.or_raise(py)
+    }
+
     fn feed_with<T: Send>(
         &self,
         tokens: &Bound<'_, PyAny>,
@@ -333,14 +350,7 @@ impl PyReply {
         // Read before the reply is borrowed: a generator of tokens may use it.
         let ids = tokens::read(tokens)?;
         let logprobs = logprobs.map(logprobs::read).transpose()?;
-        let result = {
-            let reply = &mut *self.lock()?;
-            // The first event of Responses repeats the request, perhaps megabytes.
-            let much = ids.len() >= MANY_TOKENS || reply.usage().completion_tokens == 0;
-            released_if(py, much, || feed(reply, &ids, logprobs.as_deref()))
-        };
-        self.check()?;
-        result.map_err(|error| raised(py, &error))
+        self.change(py, ids.len() >= MANY_TOKENS, |reply| feed(reply, &ids, logprobs.as_deref()))
     }
 
     fn finish_with<T: Send>(
@@ -350,35 +360,20 @@ impl PyReply {
         finish: impl FnOnce(&mut Reply, FinishReason, Option<&str>) -> Result<T> + Send,
     ) -> PyResult<T> {
         let py = reason.py();
-        let reason =
-            FinishReason::read(reason).map_err(|invalid| invalid.inside("reason").raised(py))?;
-        let stop_sequence = stop_sequence
-            .map(string)
-            .transpose()
-            .map_err(|invalid| invalid.inside("stop_sequence").raised(py))?;
-        let finished = {
-            let reply = &mut *self.lock()?;
-            py.detach(|| finish(reply, reason, stop_sequence.as_deref()))
-        };
-        self.check()?;
-        finished.map_err(|error| raised(py, &error))
+        let reason = FinishReason::read(reason).or_raise_at(py, "reason")?;
+        let stop_sequence =
+            stop_sequence.map(string).transpose().or_raise_at(py, "stop_sequence")?;
+        self.change(py, true, |reply| finish(reply, reason, stop_sequence.as_deref()))
     }
-}
 
-impl PyReply {
     fn fail_with<T: Send>(
         &self,
         message: &Bound<'_, PyAny>,
         fail: impl FnOnce(&mut Reply, &str) -> Result<T> + Send,
     ) -> PyResult<T> {
         let py = message.py();
-        let message = string(message).map_err(|invalid| invalid.inside("message").raised(py))?;
-        let failed = {
-            let reply = &mut *self.lock()?;
-            py.detach(|| fail(reply, &message))
-        };
-        self.check()?;
-        failed.map_err(|error| raised(py, &error))
+        let message = string(message).or_raise_at(py, "message")?;
+        self.change(py, true, |reply| fail(reply, &message))
     }
 }
 

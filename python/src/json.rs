@@ -9,7 +9,7 @@ use pyo3::{PyTypeInfo, intern};
 use serde_json::{Number, Value as Tree};
 
 use super::body::{PyBody, utf8_of_body};
-use super::errors::{InvalidArgument, Read, brief, raised, type_name, unless_raised};
+use super::errors::{InvalidArgument, OrRaise, OrRaiseAt, Read, brief, type_name, unless_raised};
 use super::text::utf8;
 use super::types::Models;
 use openai_harmony::interop::{Json, parse_body};
@@ -46,7 +46,7 @@ pub(super) fn body(body: &Bound<'_, PyAny>) -> PyResult<Json> {
     } else {
         return request(body, MAX_DEPTH).map_err(|invalid| invalid.raised_of_request(py));
     };
-    parsed.map_err(|error| raised(py, &error))
+    parsed.or_raise(py)
 }
 
 /// A row of a data set. Of columns that are not read, which may contain values without a JSON form, only whether they
@@ -116,7 +116,7 @@ pub(super) fn chunk(chunk: &Bound<'_, PyAny>) -> PyResult<Json> {
         Ok(_) => request(chunk, 2 * MAX_DEPTH),
         Err(_) => Err(InvalidArgument::type_of(chunk, "a dict")),
     };
-    json.map_err(|invalid| invalid.inside("chunk").raised(chunk.py()))
+    json.or_raise_at(chunk.py(), "chunk")
 }
 
 /// A body, a message, an item or a chunk, of at most this many levels.

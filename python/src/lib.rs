@@ -74,50 +74,48 @@ mod write;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString};
+use pyo3::types::PyBytes;
 
+use self::errors::OrRaise;
 use openai_harmony::chat::ToolNamespaceConfig;
 use openai_harmony::machinery::{BROWSER, PYTHON};
 use openai_harmony::{HarmonyEncodingName, load_harmony_encoding};
 
 /// The compiled part of `openai_harmony`.
 #[pymodule(gil_used = true)]
-fn _lowlevel(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    // Another package's `__init__` in this folder would use this module without `use_classes`.
-    module.py().import("openai_harmony._foreign")?.call_method0("check")?;
-    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-    module.add_class::<encoding::PyHarmonyEncoding>()?;
-    module.add_class::<stream::PyStreamableParser>()?;
-    module.add_class::<events::MessageStart>()?;
-    module.add_class::<events::ContentDelta>()?;
-    module.add_class::<events::MessageEnd>()?;
-    module.add_class::<events::Repair>()?;
-    module.add_class::<body::PyBody>()?;
-    module.add_class::<engines::PyEngineReader>()?;
-    module.add_class::<interop::PyTurn>()?;
-    module.add_function(wrap_pyfunction!(interop::error_body, module)?)?;
-    module.add_function(wrap_pyfunction!(interop::unsupported_message, module)?)?;
-    module.add_function(wrap_pyfunction!(interop::too_long_message, module)?)?;
-    module.add_function(wrap_pyfunction!(derender::derender, module)?)?;
-    module.add_class::<interop_reply::PyReply>()?;
-    module.add_class::<grammar::PyTurnGrammar>()?;
-    module.add_class::<grammar::PyGrammarState>()?;
-    module.add_class::<rollout::PyRollout>()?;
-    module.add_function(wrap_pyfunction!(rollout::extend_prompt, module)?)?;
-    module.add_function(wrap_pyfunction!(rollout::read_step, module)?)?;
-    module.add_function(wrap_pyfunction!(training::loss_mask, module)?)?;
-    module.add_function(wrap_pyfunction!(batch::render_rows, module)?)?;
+mod _lowlevel {
     #[cfg(feature = "arrow")]
-    module.add_function(wrap_pyfunction!(arrow::render_arrow, module)?)?;
-    module.add_function(wrap_pyfunction!(texts::encode_batch, module)?)?;
-    module.add_function(wrap_pyfunction!(texts::decode_batch, module)?)?;
-    module.add_function(wrap_pyfunction!(use_classes, module)?)?;
-    module.add_function(wrap_pyfunction!(text_message, module)?)?;
-    module.add_function(wrap_pyfunction!(plain_message, module)?)?;
-    module.add_function(wrap_pyfunction!(get_tool_namespace_config, module)?)?;
-    module.add_function(wrap_pyfunction!(cache::cache_usage, module)?)?;
-    module.add_function(wrap_pyfunction!(cache::clear_cache, module)?)?;
-    module.add_function(wrap_pyfunction!(vocabulary, module)?)
+    #[pymodule_export]
+    use super::arrow::render_arrow;
+    #[pymodule_export]
+    use super::{
+        batch::render_rows,
+        body::PyBody,
+        cache::{cache_usage, clear_cache},
+        derender::derender,
+        dict_form::plain_message,
+        encoding::PyHarmonyEncoding,
+        engines::PyEngineReader,
+        events::{ContentDelta, MessageEnd, MessageStart, Repair},
+        get_tool_namespace_config,
+        grammar::{PyGrammarState, PyTurnGrammar},
+        interop::{PyTurn, error_body, too_long_message, unsupported_message},
+        interop_reply::PyReply,
+        rollout::{PyRollout, extend_prompt, read_step},
+        stream::PyStreamableParser,
+        texts::{decode_batch, encode_batch},
+        training::loss_mask,
+        use_classes, vocabulary,
+        write::text_message,
+    };
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        // Another package's `__init__` in this folder would use this module without `use_classes`.
+        module.py().import("openai_harmony._foreign")?.call_method0("check")?;
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
 }
 
 /// Takes the functions that return what this module reads and makes: one the module of errors, `Role` and
@@ -125,21 +123,6 @@ fn _lowlevel(module: &Bound<'_, PyModule>) -> PyResult<()> {
 #[pyfunction]
 fn use_classes(classes: Bound<'_, PyAny>, models: Bound<'_, PyAny>) {
     types::find_by(classes, models);
-}
-
-/// A message of one text, by an `Author` or by a member of `Role`; neither is validated.
-#[pyfunction]
-fn text_message<'py>(
-    author: &Bound<'py, PyAny>,
-    text: &Bound<'py, PyString>,
-) -> PyResult<Bound<'py, PyAny>> {
-    write::text_message(author, text)
-}
-
-/// The message of a plain canonical JSON form, or `None` if it needs validation or has unknown fields.
-#[pyfunction]
-fn plain_message<'py>(data: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
-    dict_form::message(data)
 }
 
 /// The namespace of a built-in tool, `browser` or `python`.
@@ -161,7 +144,7 @@ fn get_tool_namespace_config<'py>(py: Python<'py>, name: &str) -> PyResult<Bound
 fn vocabulary(py: Python<'_>) -> PyResult<Bound<'_, PyBytes>> {
     let mut text = Vec::new();
     load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)
-        .map_err(|error| errors::raised(py, &error))?
+        .or_raise(py)?
         .tokenizer()
         .write_vocabulary(&mut text)?;
     Ok(PyBytes::new(py, &text))

@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-use super::errors::{InvalidArgument, Read};
+use super::errors::{InvalidArgument, OrRaiseAt, Read};
 use super::read::values::{each, number};
 use super::tokens;
 use openai_harmony::interop::TokenLogprob;
@@ -22,7 +22,7 @@ fn read_each<T>(
     logprobs: &Bound<'_, PyAny>,
     read: impl FnMut(&Bound<'_, PyAny>) -> Read<T>,
 ) -> PyResult<Vec<T>> {
-    each(logprobs, read).map_err(|invalid| invalid.inside("logprobs").raised(logprobs.py()))
+    each(logprobs, read).or_raise_at(logprobs.py(), "logprobs")
 }
 
 fn with_alternatives(item: &Bound<'_, PyAny>) -> Read<Option<TokenLogprob>> {

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
 use super::attributes::Attributes;
-use super::errors::{InvalidArgument, Read, quoted};
+use super::errors::{InvalidArgument, OrRaiseAt, Read, quoted};
 use super::read::values::{boolean, count, each, optional, optional_string, string};
 use super::text::utf8;
 use openai_harmony::machinery::{Choice, SetByName, SetFrom};
@@ -73,8 +73,7 @@ pub(super) fn set_all<T>(
 ) -> PyResult<T> {
     for (name, value) in given.into_iter().flatten() {
         let name = name.extract::<String>()?;
-        set(&mut options, &name, Given { value: &value, failed })
-            .map_err(|invalid| invalid.inside(name).raised(value.py()))?;
+        set(&mut options, &name, Given { value: &value, failed }).or_raise_at(value.py(), name)?;
     }
     Ok(options)
 }
@@ -160,7 +159,7 @@ pub(super) fn prefill(object: Option<&Bound<'_, PyAny>>) -> PyResult<Prefill> {
     let Some(object) = object else {
         return Ok(Prefill::new());
     };
-    prefill_fields(object).map_err(|invalid| invalid.inside("prefill").raised(object.py()))
+    prefill_fields(object).or_raise_at(object.py(), "prefill")
 }
 
 /// The fields of a `Prefill`.

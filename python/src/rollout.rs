@@ -5,7 +5,7 @@ use pyo3::types::{PyByteArray, PyDict, PyList};
 
 use super::arrays::{array, uint32};
 use super::encoding::{Span, argument, fields_of};
-use super::errors::raised;
+use super::errors::{OrRaise, OrRaiseAt};
 use super::options::set_from;
 use super::read::values::{each, optional, string};
 use super::{arguments, events, logprobs, options, read, tokens, write};
@@ -52,7 +52,7 @@ impl PyRollout {
         let prefill = options::prefill(prefill)?;
         Rollout::with_prefill(encoding, owned(messages)?, &prefill, options)
             .map(|inner| Self { inner })
-            .map_err(|error| raised(py, &error))
+            .or_raise(py)
     }
 
     /// The tokens to sample from, an array of uint32.
@@ -70,7 +70,7 @@ impl PyRollout {
         let logprobs = logprobs.map(logprobs::numbers).transpose()?;
         // Borrowed after these are read: a generator of tokens may use the rollout.
         let step = slf.try_borrow_mut()?.inner.sampled(&sampled, logprobs.as_deref());
-        step_fields(py, step.map_err(|error| raised(py, &error))?)
+        step_fields(py, step.or_raise(py)?)
     }
 
     /// Adds messages, and returns why the prompt broke.
@@ -81,7 +81,7 @@ impl PyRollout {
         // Borrowed after these are read: a generator of messages may use the rollout.
         let messages = owned(messages)?;
         let broken = slf.try_borrow_mut()?.inner.extend(&messages);
-        Ok(broken.map_err(|error| raised(slf.py(), &error))?.map(Break::name))
+        Ok(broken.or_raise(slf.py())?.map(Break::name))
     }
 
     /// The messages, new objects.
@@ -111,7 +111,7 @@ pub(super) fn read_step<'py>(
     let (prompt, sampled) = (tokens::read(prompt)?, tokens::read(sampled)?);
     let tools = tools.map(arguments::tool_names).transpose()?.unwrap_or_default();
     let step = Step::read(encoding, &prompt, &sampled, &tools);
-    step_fields(py, step.map_err(|error| raised(py, &error))?)
+    step_fields(py, step.or_raise(py)?)
 }
 
 /// The reason why a prompt breaks and the new rendering; or `None` and the tokens to add.
@@ -129,7 +129,7 @@ pub(super) fn extend_prompt<'py>(
     let (prompt, sampled) = (tokens::read(prompt)?, tokens::read(sampled)?);
     let options = extend_options(options)?;
     let extension = encoding.extend(&prompt, &sampled, &owned(messages)?, &options);
-    match extension.map_err(|error| raised(py, &error))? {
+    match extension.or_raise(py)? {
         Extension::Extended { added } => Ok((None, tokens::list(py, &added)?)),
         Extension::Broken { reason, tokens: all } => {
             Ok((Some(reason.name()), tokens::list(py, &all)?))
@@ -140,7 +140,7 @@ pub(super) fn extend_prompt<'py>(
 /// The messages of a list of Python's models.
 fn owned(messages: &Bound<'_, PyAny>) -> PyResult<Vec<Message>> {
     each(messages, |message| read::single_message(message).map(Message::from))
-        .map_err(|invalid| invalid.inside("messages").raised(messages.py()))
+        .or_raise_at(messages.py(), "messages")
 }
 
 fn extend_options(given: Option<&Bound<'_, PyDict>>) -> PyResult<ExtendOptions> {

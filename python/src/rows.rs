@@ -13,11 +13,10 @@ use super::read::values::each;
 use super::text::BorrowedText;
 use super::types::Models;
 use super::{errors, read};
-use openai_harmony::Path;
 use openai_harmony::interop::Json;
 use openai_harmony::machinery::{ExampleMaker, is_read};
 use openai_harmony::training::{Batch, Row, RowOptions};
-use openai_harmony::{ErrorKind, Result};
+use openai_harmony::{ErrorKind, Path, Result};
 
 /// A row; its texts are borrowed from Python if that is fastest. Drop it with the interpreter attached.
 pub(super) enum PyRow {

@@ -9,7 +9,7 @@ use pythonize::pythonize;
 
 use super::arguments::{Argument, LEFT_OUT};
 use super::encoding::MANY_TOKENS;
-use super::errors::raised;
+use super::errors::{OrRaise, raised};
 use super::gil::released_if;
 use super::types::Types;
 use super::write::Strings;
@@ -47,7 +47,7 @@ impl PyStreamableParser {
         load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)
             .and_then(|encoding| StreamableParser::new(encoding, None))
             .map(Self::from)
-            .map_err(|error| raised(py, &error))
+            .or_raise(py)
     }
 
     #[pyo3(signature = (
@@ -66,8 +66,7 @@ impl PyStreamableParser {
         let encoding = super::encoding::argument(encoding)?;
         let role = role.map(|role| arguments::role(role, "role")).transpose()?;
         let config = arguments::parser_options(strict, tools, prefill, spelled_markers)?;
-        let parser = StreamableParser::with_options(encoding, role, &config)
-            .map_err(|error| raised(py, &error))?;
+        let parser = StreamableParser::with_options(encoding, role, &config).or_raise(py)?;
         *writing(slf)? = parser.into();
         Ok(())
     }
@@ -86,8 +85,7 @@ impl PyStreamableParser {
         saved: &Bound<'_, PyBytes>,
     ) -> PyResult<()> {
         let encoding = super::encoding::argument(encoding)?;
-        let parser = StreamableParser::from_bytes(encoding, saved.as_bytes())
-            .map_err(|error| raised(slf.py(), &error))?;
+        let parser = StreamableParser::from_bytes(encoding, saved.as_bytes()).or_raise(slf.py())?;
         *writing(slf)? = parser.into();
         Ok(())
     }
@@ -95,12 +93,12 @@ impl PyStreamableParser {
     #[doc = text!(StreamableParser.to_checkpoint)]
     fn to_checkpoint<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyBytes>> {
         let saved = reading(slf)?.inner.to_checkpoint();
-        Ok(PyBytes::new(slf.py(), &saved.map_err(|error| raised(slf.py(), &error))?))
+        Ok(PyBytes::new(slf.py(), &saved.or_raise(slf.py())?))
     }
 
     #[doc = text!(StreamableParser.to_bytes)]
     fn to_bytes<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyBytes>> {
-        let saved = reading(slf)?.inner.to_bytes().map_err(|error| raised(slf.py(), &error))?;
+        let saved = reading(slf)?.inner.to_bytes().or_raise(slf.py())?;
         Ok(PyBytes::new(slf.py(), &saved))
     }
 
@@ -138,14 +136,14 @@ impl PyStreamableParser {
             let parser = &mut writing(slf)?.inner;
             released_if(py, ids.len() >= MANY_TOKENS, || parser.feed(&ids))
         };
-        event_list(py, events.map_err(|error| raised(py, &error))?)
+        event_list(py, events.or_raise(py)?)
     }
 
     #[doc = text!(StreamableParser.finish)]
     fn finish<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyList>> {
         let py = slf.py();
         let events = writing(slf)?.inner.finish();
-        event_list(py, events.map_err(|error| raised(py, &error))?)
+        event_list(py, events.or_raise(py)?)
     }
 
     #[doc = text!(StreamableParser.reset)]

@@ -7,10 +7,10 @@ use pyo3::exceptions::{PyUnicodeDecodeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyIterator, PyList, PyString};
 
-use super::arguments::Argument;
+use super::arguments::{Argument, with_special};
 use super::arrays::{self, array, as_i64, empty_array};
 use super::encoding::PyHarmonyEncoding;
-use super::errors::{InvalidArgument, type_name, unless_raised, wrong_type};
+use super::errors::{InvalidArgument, OrRaiseAt, type_name, unless_raised, wrong_type};
 use super::read::values::{count, count_from_one, each};
 use super::text::{BorrowedText, decoded};
 use super::tokens;
@@ -38,29 +38,26 @@ pub(super) fn encode_batch<'py>(
     disallowed_special: Argument<'py>,
     threads: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
-    let py = encoding.py();
-    let allowed = allowed_special.allowed_special()?;
-    let disallowed = disallowed_special.disallowed_special()?;
-    let (allowed_names, disallowed_names) = (allowed.borrowed(), disallowed.borrowed());
-    let (allowed, disallowed) = (allowed.set(&allowed_names), disallowed.set(&disallowed_names));
-    let tokenizer = encoding.get().inner.tokenizer();
-    let workers = workers(threads)?;
-    let mut texts = items(texts, "texts: expected an iterable of strings")?;
-    let mut whole = Arrays { tokens: empty_array(py, "I")?, len: 0, offsets: vec![0] };
-    loop {
-        let first = whole.texts();
-        let next = read_texts(&mut texts, first)?;
-        if next.is_empty() {
-            return Ok((whole.tokens, array(py, "q", &whole.offsets)?));
+    let (py, tokenizer) = (encoding.py(), encoding.get().inner.tokenizer());
+    with_special(allowed_special, disallowed_special, |allowed, disallowed| {
+        let workers = workers(threads)?;
+        let mut texts = items(texts, "texts: expected an iterable of strings")?;
+        let mut whole = Arrays { tokens: empty_array(py, "I")?, len: 0, offsets: vec![0] };
+        loop {
+            let first = whole.texts();
+            let next = read_texts(&mut texts, first)?;
+            if next.is_empty() {
+                return Ok((whole.tokens, array(py, "q", &whole.offsets)?));
+            }
+            let batches =
+                py.detach(|| tokenizer.encode_batch_on(&workers, &next, allowed, disallowed));
+            let batches = batches
+                .map_err(|error| raised_of(py, "texts", first + error.index, &error.error))?;
+            drop(next);
+            batches.iter().try_for_each(|batch| whole.append(batch))?;
+            py.check_signals()?;
         }
-        let batches =
-            py.detach(|| tokenizer.encode_batch_on(&workers, &next, &allowed, &disallowed));
-        let batches =
-            batches.map_err(|error| raised_of(py, "texts", first + error.index, &error.error))?;
-        drop(next);
-        batches.iter().try_for_each(|batch| whole.append(batch))?;
-        py.check_signals()?;
-    }
+    })
 }
 
 /// The arrays of a batch as they grow. Tokens are copied into them once, from where they were encoded.
@@ -198,9 +195,8 @@ fn not_utf8(py: Python<'_>, error: PyErr, index: usize) -> PyErr {
 }
 
 fn workers(threads: Option<&Bound<'_, PyAny>>) -> PyResult<Workers> {
-    let read = |threads: &Bound<'_, PyAny>| {
-        count_from_one(threads).map_err(|invalid| invalid.inside("threads").raised(threads.py()))
-    };
+    let read =
+        |threads: &Bound<'_, PyAny>| count_from_one(threads).or_raise_at(threads.py(), "threads");
     threads.map(read).transpose().map(Workers::new)
 }
 
@@ -238,7 +234,7 @@ fn flat(ids: &Bound<'_, PyAny>, offsets: &Bound<'_, PyAny>) -> PyResult<TokenBat
 }
 
 fn places(offsets: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
-    each(offsets, count).map_err(|invalid| invalid.inside("offsets").raised(offsets.py()))
+    each(offsets, count).or_raise_at(offsets.py(), "offsets")
 }
 
 /// The exception for an error in one of the texts; it names the text.

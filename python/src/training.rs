@@ -6,7 +6,7 @@ use pyo3::types::PyByteArray;
 
 use super::attributes::Attributes;
 use super::encoding::{MANY_TOKENS, Span};
-use super::errors::{InvalidArgument, Read};
+use super::errors::{InvalidArgument, OrRaiseAt, Read};
 use super::gil::released_if;
 use super::options::{ReadChoice, set_from, set_from_attributes};
 use super::read::role;
@@ -26,9 +26,8 @@ pub(super) fn loss_mask<'py>(
     mask: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyByteArray>> {
     let py = tokens.py();
-    let mask = read_mask(mask).map_err(|invalid| invalid.inside("mask").raised(py))?;
-    let speakers =
-        each(speakers, speaker).map_err(|invalid| invalid.inside("speakers").raised(py))?;
+    let mask = read_mask(mask).or_raise_at(py, "mask")?;
+    let speakers = each(speakers, speaker).or_raise_at(py, "speakers")?;
     let tokens = tokens::read(tokens)?;
     let rendered = rendered(tokens, spans, speakers);
     check(&rendered)?;

@@ -8,9 +8,7 @@ use pyo3::types::{PyList, PyString};
 use pythonize::pythonize;
 
 use super::types::{Models, Types};
-use openai_harmony::chat::{
-    Author, Content, Message, Role, TextContent, ToolDescription, ToolNamespaceConfig,
-};
+use openai_harmony::chat::{Author, Content, Message, Role, TextContent, ToolNamespaceConfig};
 
 /// New objects for any messages.
 pub(super) fn whole_messages(
@@ -118,7 +116,8 @@ pub(super) fn channel<'py>(py: Python<'py>, channel: Option<&str>) -> Bound<'py,
 }
 
 /// The message that `Message.from_author_and_content` makes from an author, or a member of `Role`,
-/// and a text.
+/// and a text; neither is validated.
+#[pyfunction]
 pub(super) fn text_message<'py>(
     author: &Bound<'py, PyAny>,
     text: &Bound<'py, PyString>,
@@ -154,28 +153,6 @@ pub(super) fn namespace<'py>(
     py: Python<'py>,
     namespace: &ToolNamespaceConfig,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let tools = list(py, namespace.tools.iter().map(|one| tool(py, one)))?;
-    Models::get(py)?.namespace.make(
-        py,
-        &[
-            PyString::new(py, &namespace.name).into_any(),
-            optional(py, namespace.description.as_deref()),
-            tools.into_any(),
-        ],
-    )
-}
-
-fn tool<'py>(py: Python<'py>, tool: &ToolDescription) -> PyResult<Bound<'py, PyAny>> {
-    let parameters = match &tool.parameters {
-        Some(parameters) => pythonize(py, parameters)?,
-        None => py.None().into_bound(py),
-    };
-    Models::get(py)?.tool.make(
-        py,
-        &[
-            PyString::new(py, &tool.name).into_any(),
-            optional(py, tool.description.as_deref()),
-            parameters,
-        ],
-    )
+    let class = Models::get(py)?.namespace.bind(py);
+    class.call_method1(intern!(py, "model_validate"), (pythonize(py, namespace)?,))
 }

@@ -81,7 +81,7 @@ impl HarmonyEncoding {
     where
         I: IntoIterator<Item = &'a Message>,
     {
-        render::conversation(self.tokenizer(), conversation, ending, *config, Vec::new())
+        render::conversation(self.tokenizer(), conversation, ending, *config)
     }
 
     /// Renders a conversation and the beginning of the next message, which the model completes.
@@ -184,7 +184,7 @@ impl HarmonyEncoding {
     ///
     /// As [`Self::render_conversation_with`].
     pub fn render_with(&self, message: &Message, config: &RenderConfig) -> Result<Vec<TokenId>> {
-        Ok(render::message(self.tokenizer(), message, *config, Vec::new())?.tokens)
+        Ok(render::message(self.tokenizer(), message, *config)?.tokens)
     }
 
     /// Renders a single message.

@@ -1,6 +1,5 @@
 //! A server's decisions about reading requests.
 
-use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer};
@@ -119,29 +118,15 @@ fn today() -> Option<String> {
 }
 
 /// Year, month and day of a count of days since 1970-01-01, in the Gregorian calendar.
-pub(super) fn civil(mut days: u64) -> (u64, u64, u64) {
-    let is_leap = |year: u64| {
-        year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
-    };
-    let mut year = 1970;
-    loop {
-        let length = if is_leap(year) { 366 } else { 365 };
-        if days < length {
-            break;
-        }
-        days -= length;
-        year += 1;
-    }
-    let february = if is_leap(year) { 29 } else { 28 };
-    let mut month = 1;
-    for length in [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] {
-        if days < length {
-            break;
-        }
-        days -= length;
-        month += 1;
-    }
-    (year, month, days + 1)
+pub(super) fn civil(days: u64) -> (u64, u64, u64) {
+    // From March of the year 0 on, so that a leap day ends its year; 400 years have as many days as any others.
+    let days = days + 719_468;
+    let (era, day) = (days / 146_097, days % 146_097);
+    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let march = (5 * day + 2) / 153;
+    let month = if march < 10 { march + 3 } else { march - 9 };
+    (era * 400 + year + u64::from(month < 3), month, day - (153 * march + 2) / 5 + 1)
 }
 
 /// How a call of the tool that `tool_choice` names is forced.
@@ -203,11 +188,5 @@ impl Resolve {
     /// The item of an id.
     pub(super) fn find(&self, id: &str) -> Option<Json> {
         (self.0)(id)
-    }
-}
-
-impl fmt::Debug for Resolve {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Resolve")
     }
 }

@@ -4,36 +4,18 @@ use super::field::{BodyField, BodyObject};
 use super::parts::TEXTS;
 use super::request::Request;
 use crate::error::Result;
+use crate::options::words;
 
 /// The fields that a part with a text may have; those that are not read mean nothing to the model.
-const OF_TEXT: &[&str] = &[
-    "type",
-    "text",
-    "refusal",
-    "thinking",
-    "reasoning",
-    "summary",
-    "id",
-    "index",
-    "annotations",
-    "citations",
-    "logprobs",
-    "signature",
-    "cache_control",
-];
+const OF_TEXT: &[&str] = words!(
+    "type text refusal thinking reasoning summary id index annotations citations logprobs"
+    "signature cache_control"
+);
 
 /// The fields that a choice may have, and those of the objects within it.
-const OF_CHOICE: &[&str] = &[
-    "type",
-    "name",
-    "namespace",
-    "function",
-    "custom",
-    "allowed_tools",
-    "mode",
-    "tools",
-    "disable_parallel_tool_use",
-];
+const OF_CHOICE: &[&str] = words!(
+    "type name namespace function custom allowed_tools mode tools disable_parallel_tool_use"
+);
 
 impl Request<'_> {
     /// Lists the fields that are not read of a content's text parts. Nothing is read of other parts.

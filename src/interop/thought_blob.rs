@@ -33,22 +33,3 @@ fn read_after(mark: &str, field: &str) -> Option<String> {
     let bytes = URL_SAFE_NO_PAD.decode(field.strip_prefix(mark)?).ok()?;
     String::from_utf8(bytes).ok()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_carried_thought_comes_back() {
-        for thought in ["", "We need the weather.", "<|end|>\n好\u{10FFFF}"] {
-            assert_eq!(read_thought(&write_thought(thought)).as_deref(), Some(thought));
-        }
-    }
-
-    #[test]
-    fn those_of_others_are_none() {
-        for foreign in ["", "gAAAAABo", "harmony-thought-1.!", "harmony-thought-1._w"] {
-            assert_eq!(read_thought(foreign), None, "{foreign}");
-        }
-    }
-}

@@ -223,7 +223,7 @@ impl Turn {
             None => RenderEnd::Completion(Role::Assistant),
         };
         let tokenizer = encoding.tokenizer();
-        render::conversation(tokenizer, messages, ending, self.config, Vec::new())
+        render::conversation(tokenizer, messages, ending, self.config)
     }
 }
 

@@ -3,9 +3,8 @@
 //! Words in a header end at white space and at markers, so a name with either would not be read as
 //! it was written. A name with invisible characters could be mistaken for another.
 
-mod invisible;
-
-use invisible::INVISIBLE;
+/// The first and the last character of each range of invisible characters, in order.
+const INVISIBLE: &[(char, char)] = &include!(concat!(env!("OUT_DIR"), "/invisible.rs"));
 
 /// What a header writes before its recipient.
 pub(crate) const WRITTEN_TO: &str = " to=";
@@ -36,6 +35,3 @@ pub(crate) fn is_invisible(char: char) -> bool {
     let after = INVISIBLE.partition_point(|(first, _)| *first <= char);
     after.checked_sub(1).is_some_and(|index| char <= INVISIBLE[index].1)
 }
-
-#[cfg(test)]
-mod tests;

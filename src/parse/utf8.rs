@@ -92,28 +92,3 @@ impl Utf8Decoder {
         std::mem::take(&mut self.length)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::Utf8Decoder;
-
-    proptest! {
-        #[test]
-        fn any_chunks_give_the_lossy_text(
-            bytes in prop::collection::vec(
-                prop_oneof![Just(0xF0), Just(0x9F), Just(0xE2), Just(0x80), Just(0xC3), any::<u8>()],
-                0..40,
-            ),
-            size in 1_usize..6,
-        ) {
-            let (mut decoder, mut text) = (Utf8Decoder::default(), String::new());
-            for chunk in bytes.chunks(size) {
-                decoder.push(chunk, &mut text);
-            }
-            decoder.finish(&mut text);
-            prop_assert_eq!(text, String::from_utf8_lossy(&bytes).into_owned());
-        }
-    }
-}

@@ -88,12 +88,11 @@ pub fn conversation<'a, M: AsMessage + 'a>(
     messages: impl IntoIterator<Item = &'a M>,
     ending: RenderEnd<'_>,
     mut config: RenderConfig,
-    tokens: Vec<u32>,
 ) -> Result<Rendered> {
     let messages: Vec<&M> = messages.into_iter().collect();
     config.conversation_has_function_tools |=
         messages.iter().any(|message| has_function_tools(*message));
-    let mut sink = TokenSink::new(tokenizer, tokens);
+    let mut sink = TokenSink::new(tokenizer, Vec::new());
     sink.reserve(messages.len() + 1);
     write_messages(history::kept(&messages, config.thoughts), config, &mut sink)?;
     match (ending, ends_in_answer(messages.last().copied())) {
@@ -131,9 +130,8 @@ pub fn message(
     tokenizer: Tokenizer,
     message: &impl AsMessage,
     config: RenderConfig,
-    tokens: Vec<u32>,
 ) -> Result<Rendered> {
-    let mut sink = TokenSink::new(tokenizer, tokens);
+    let mut sink = TokenSink::new(tokenizer, Vec::new());
     message_into(0, message, config, &mut sink)?;
     Ok(sink.rendered)
 }

@@ -173,24 +173,3 @@ fn largest(most: usize, mut fits: impl FnMut(usize) -> bool) -> usize {
     }
     fitting
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_largest_number_that_fits_is_found() {
-        for most in 0..40 {
-            for limit in 0..=most {
-                let mut tried = Vec::new();
-                let found = largest(most, |count| {
-                    tried.push(count);
-                    assert!((1..=most).contains(&count));
-                    count <= limit
-                });
-                assert_eq!(found, limit, "of {most}");
-                assert!(tried.iter().all(|&count| count <= 2 * limit.max(1)), "{tried:?}");
-            }
-        }
-    }
-}

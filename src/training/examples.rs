@@ -6,9 +6,7 @@ use super::{ExampleUnit, LossMask, Overflow, RowOptions, Turns};
 use crate::HarmonyEncoding;
 use crate::chat::Role;
 use crate::error::{ErrorKind, Result};
-use crate::render::{
-    self, AsMessage, ContentPart, ExchangeRanges, Pieces, RenderEnd, Rendered, Selection,
-};
+use crate::render::{self, AsMessage, ExchangeRanges, Pieces, RenderEnd, Rendered, Selection};
 
 /// Makes examples of conversations. Any number of threads may share one.
 pub struct ExampleMaker<'o> {
@@ -76,9 +74,7 @@ impl<'o> ExampleMaker<'o> {
     fn add_conversation<M: AsMessage>(&self, row: &mut Row<'_>, messages: &[M]) -> Result<()> {
         let config = self.options.config;
         let ending = RenderEnd::Training;
-        let tokens = Vec::with_capacity(expected_tokens(messages));
-        let rendered =
-            render::conversation(self.encoding.tokenizer(), messages, ending, config, tokens)?;
+        let rendered = render::conversation(self.encoding.tokenizer(), messages, ending, config)?;
         match self.options.max_tokens {
             Some(max_tokens) if rendered.tokens.len() > max_tokens => {
                 if self.options.overflow == Overflow::TruncateTurns {
@@ -203,15 +199,6 @@ impl Row<'_> {
             none => *none = Some(TooLong { tokens: tokens(), exchange, later: 0 }),
         }
     }
-}
-
-/// About how many tokens the messages have: up to eight for a header, one for four bytes of text.
-fn expected_tokens<M: AsMessage>(messages: &[M]) -> usize {
-    let text = messages.iter().flat_map(AsMessage::parts).map(|part| match part {
-        ContentPart::Text(text) => text.len(),
-        ContentPart::System(_) | ContentPart::Developer(_) => 0,
-    });
-    8 * messages.len() + text.sum::<usize>() / 4
 }
 
 /// The head and the exchanges before `end`, if they fit.

@@ -10,7 +10,8 @@ mod tokens;
 use std::fs;
 
 use laws::{Given, encoding};
-use openai_harmony::chat::Role;
+use openai_harmony::chat::{Content, Role};
+use openai_harmony::{ParserOptions, StreamableParser};
 use proptest::prelude::*;
 
 /// Pieces of headers, well-formed and malformed; their tokens are put together at random.
@@ -158,6 +159,24 @@ proptest! {
     #[test]
     fn spelled_markers_read_as_markers(tokens in tokens(), given in given()) {
         laws::spelled_markers_read_as_markers(&tokens, given);
+    }
+
+    #[test]
+    fn content_is_the_lossy_text_of_its_bytes(
+        tokens in prop::collection::vec(94_u32..256, 1..40),
+        size in 1_usize..6,
+    ) {
+        let (encoding, options) = (encoding(), ParserOptions::lenient());
+        let [header, end] = ["<|channel|>final<|message|>", "<|end|>"]
+            .map(|text| encoding.tokenizer().encode_with_special_tokens(text));
+        let role = Some(Role::Assistant);
+        let mut parser = StreamableParser::with_options(encoding, role, &options).unwrap();
+        for chunk in [&header[..]].into_iter().chain(tokens.chunks(size)).chain([&end[..]]) {
+            parser.feed(chunk).unwrap();
+        }
+        let bytes = encoding.tokenizer().decode_bytes(&tokens).unwrap();
+        let text = String::from_utf8_lossy(&bytes);
+        prop_assert_eq!(&parser.messages()[0].content, &[Content::from(&*text)]);
     }
 
     #[test]

@@ -91,3 +91,21 @@ def test_a_misspelt_member_is_named_or_an_error(dialect: Any, path: str) -> None
             # Two members of blocks, `content` and `context`, are one letter apart.
             names = {key, "content"} if wrong == "contet" else {key}
             assert reasons in [[f"not used; did you mean {one}?"] for one in names], (wrong, unused)
+
+
+MEANT = {
+    "max_tokens": ["maxTokens", "max-tokens", "max_tokesn", "mux_tokens"],
+    "max_completion_tokens": ["max_new_tokens"],
+    "stop": ["stop_sequences", "sotp", "stops"],
+    "tools": ["tool", "tols", "toolls"],
+    "tool_choice": ["toolChoice"],
+    "": ["stp", "tooks", "stoop", "min_tokens", "top_a", "", "\u00e9"],
+}
+"""Known fields, and what is written for each; under no name, what is none of them."""
+
+
+@pytest.mark.parametrize(("meant", "wrong"), [(a, b) for a, wrong in MEANT.items() for b in wrong])
+def test_what_a_misspelt_field_means(meant: str, wrong: str) -> None:
+    body = {"messages": [{"role": "user", "content": "A"}], wrong: 9}
+    (unused,) = interop.chat_completions.read(body).unused
+    assert unused.reason.rpartition(" ")[2] == (f"{meant}?" if meant else "used"), unused

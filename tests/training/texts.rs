@@ -58,6 +58,58 @@ proptest! {
     }
 }
 
+/// What the pattern treats differently, and what looks like others: a circled letter is not a letter, a Roman numeral is
+/// a number and a letter.
+const UNITS: &[&str] = &[
+    " ",
+    " ",
+    "\n",
+    "\r",
+    "\t",
+    "\u{a0}",
+    "\u{2028}",
+    "a",
+    "S",
+    "t",
+    "'",
+    "’",
+    "1",
+    "2",
+    "/",
+    "!",
+    "|",
+    "中",
+    "の",
+    "한",
+    "。",
+    "é",
+    "\u{301}",
+    "Ⓐ",
+    "Ⅷ",
+    "٣",
+    "🤷",
+    "\u{200d}",
+    "ſ",
+    "ǅ",
+    "ʰ",
+    "<|end|>",
+    "<|reserved_200018|>",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases.min(20), ..ProptestConfig::default() })]
+
+    /// One that is divided, somewhere in what is repeated.
+    #[test]
+    fn a_long_text_is_encoded_as_a_whole(units in prop::collection::vec(select(UNITS), 1..40)) {
+        let unit = units.concat();
+        let text = unit.repeat(100_000 / unit.len());
+        let (tokenizer, all, none) = (encoding().tokenizer(), SpecialSet::All, SpecialSet::None);
+        let batch = tokenizer.encode_batch(&[&text], &all, &none, NonZeroUsize::new(1)).unwrap();
+        prop_assert_eq!(batch.tokens(), tokenizer.encode_checked(&text, &all, &none).unwrap());
+    }
+}
+
 /// Threads encode parts of them: some that can be divided anywhere, some nowhere, and names of special tokens all over.
 #[test]
 fn long_texts_are_encoded_as_one_by_one() {

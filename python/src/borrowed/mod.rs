@@ -8,8 +8,7 @@ pub(super) use self::content::{BorrowedDeveloper, BorrowedSystem};
 pub(super) use self::tools::{BorrowedNamespace, BorrowedTool, BorrowedTools};
 use super::text::BorrowedText;
 use openai_harmony::chat::Role;
-use openai_harmony::machinery::HeaderFields;
-use openai_harmony::machinery::{AsMessage, ContentPart};
+use openai_harmony::machinery::{AsMessage, ContentPart, HeaderFields};
 
 /// A message: the fields of the model `Message`.
 ///

@@ -3,10 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::text::BorrowedText;
-use openai_harmony::machinery::AsTools;
-use openai_harmony::machinery::FUNCTIONS;
-use openai_harmony::machinery::Tape;
-use openai_harmony::machinery::{Namespace, Parameters, Tool};
+use openai_harmony::machinery::{AsTools, FUNCTIONS, Namespace, Parameters, Tape, Tool};
 
 /// Tools by namespace.
 ///

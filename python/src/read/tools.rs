@@ -11,8 +11,7 @@ use crate::borrowed::{BorrowedNamespace, BorrowedTool, BorrowedTools};
 use crate::errors::{InvalidArgument, Read};
 use crate::json;
 use crate::types::Models;
-use openai_harmony::machinery::PathStep;
-use openai_harmony::machinery::Tape;
+use openai_harmony::machinery::{PathStep, Tape};
 
 /// The namespaces of a dict. It is copied first: reading a namespace may run Python code that adds
 /// another one, and so may other threads.
@@ -32,7 +31,7 @@ pub(super) fn namespaces(object: &Bound<'_, PyAny>) -> Read<BorrowedTools> {
 }
 
 fn namespace(object: &Bound<'_, PyAny>, schemas: &mut Tape) -> Read<BorrowedNamespace> {
-    let class = &Models::get(object.py())?.namespace.class;
+    let class = &Models::get(object.py())?.namespace;
     let object = &model(object, class)?;
     Ok(fields!(
         Attributes::new(object, class, "a ToolNamespaceConfig"),
@@ -45,7 +44,7 @@ fn namespace(object: &Bound<'_, PyAny>, schemas: &mut Tape) -> Read<BorrowedName
 }
 
 fn tool(object: &Bound<'_, PyAny>, schemas: &mut Tape) -> Read<BorrowedTool> {
-    let class = &Models::get(object.py())?.tool.class;
+    let class = &Models::get(object.py())?.tool;
     let object = &model(object, class)?;
     Ok(fields!(
         Attributes::new(object, class, "a ToolDescription"),

@@ -52,36 +52,3 @@ impl Formatter for OneLine {
         self.0.write_string_fragment(writer, rest)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    fn written(write: fn(&str, &mut Vec<u8>), text: &str) -> String {
-        let mut bytes = Vec::new();
-        write(text, &mut bytes);
-        String::from_utf8_lossy(&bytes).into_owned()
-    }
-
-    #[test]
-    fn separators_of_lines_are_escaped() {
-        assert_eq!(written(write_text, "a\u{85}\u{2028}\"\n"), r#""a\u0085\u2028\"\n""#);
-    }
-
-    #[test]
-    fn each_character_of_ascii_is_written_as_any_value() {
-        for byte in 0..128 {
-            let text = char::from(byte).to_string();
-            assert_eq!(written(write_text, &text), written(write_json, &text));
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn texts_are_written_as_any_value(text in r#"[ -~]{0,20}["\\\x00-\x1f\x7f\u{85}é]{0,2}"#) {
-            prop_assert_eq!(written(write_text, &text), written(write_json, &text));
-        }
-    }
-}

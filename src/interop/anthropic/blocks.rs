@@ -12,6 +12,7 @@ use crate::interop::thought_blob::read_thought;
 use crate::interop::tools::read_arguments;
 use crate::interop::{Unsupported, UnusedReason};
 use crate::json::{Array, Value};
+use crate::options::words;
 
 /// The prefix of a text that changes with every request, which would invalidate every cached prompt prefix.
 const BILLING: &str = "x-anthropic-billing-header";
@@ -79,28 +80,10 @@ pub(super) fn read_message(
 }
 
 /// The fields that blocks of each type may have; those that are not read mean nothing to the model.
-const OF_BLOCK: &[&str] = &[
-    "type",
-    "text",
-    "thinking",
-    "signature",
-    "data",
-    "id",
-    "name",
-    "input",
-    "caller",
-    "tool_use_id",
-    "toolset_name",
-    "content",
-    "is_error",
-    "source",
-    "title",
-    "context",
-    "tool",
-    "tool_name",
-    "citations",
-    "cache_control",
-];
+const OF_BLOCK: &[&str] = words!(
+    "type text thinking signature data id name input caller tool_use_id toolset_name content"
+    "is_error source title context tool tool_name citations cache_control"
+);
 
 /// The fields that a source, or a tool that comes or goes, may have.
 const WITHIN_BLOCK: &[&str] = &["type", "data", "media_type", "content", "name", "definition"];

@@ -20,6 +20,7 @@ use super::request::Request;
 use super::{Dialect, Json, ReadOptions, ThoughtDisplay, Turn, UnusedReason};
 use crate::chat::ReasoningEffort;
 use crate::error::{ErrorKind, Result};
+use crate::options::words;
 
 pub(super) const DEFINITION: Definition = Definition {
     name: "anthropic",
@@ -65,26 +66,11 @@ fn place_of(path: &str, block: &str) -> String {
 }
 
 /// The fields of a body that are read; any other is listed in [`Turn::unused`].
-const FIELDS: &[&str] = &[
-    "model",
-    "messages",
-    "system",
-    "max_tokens",
-    "tools",
-    "mcp_servers",
-    "tool_choice",
-    "thinking",
-    "output_config",
-    "output_format",
-    "temperature",
-    "top_p",
-    "top_k",
-    "min_p",
-    "stop_sequences",
-    "stream",
-    "cache_control",
-    "context_management",
-];
+const FIELDS: &[&str] = words!(
+    "model messages system max_tokens tools mcp_servers tool_choice thinking output_config"
+    "output_format temperature top_p top_k min_p stop_sequences stream cache_control"
+    "context_management"
+);
 
 /// Reads the body of a message, or of a count of its tokens.
 ///

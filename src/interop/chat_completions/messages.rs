@@ -12,26 +12,13 @@ use crate::interop::tools::{custom_arguments, read_arguments};
 use crate::interop::{ToolKind, Unsupported, Unused, UnusedReason};
 use crate::json::Value;
 use crate::names;
+use crate::options::words;
 
 /// The fields that a message may have; those that are not read mean nothing to the model.
-const OF_MESSAGE: &[&str] = &[
-    "role",
-    "content",
-    "name",
-    "tool_calls",
-    "tool_call_id",
-    "function_call",
-    "refusal",
-    "audio",
-    "reasoning_content",
-    "reasoning",
-    "reasoning_details",
-    "thinking",
-    "prefix",
-    "annotations",
-    "cache_control",
-    "id",
-];
+const OF_MESSAGE: &[&str] = words!(
+    "role content name tool_calls tool_call_id function_call refusal audio reasoning_content"
+    "reasoning reasoning_details thinking prefix annotations cache_control id"
+);
 
 /// The fields that a call may have, and those of the function or the free-form tool within it.
 const OF_CALL: &[&str] =

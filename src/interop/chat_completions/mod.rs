@@ -20,6 +20,7 @@ use super::request::Request;
 use super::{Dialect, Json, ReadOptions, Turn};
 use crate::error::Result;
 use crate::json::Value;
+use crate::options::words;
 
 pub(super) const DEFINITION: Definition = Definition {
     name: "chat_completions",
@@ -65,53 +66,16 @@ pub(super) fn only_some_models(path: &str, part: &str) -> String {
 }
 
 /// The fields of a body that are read; any other is listed in [`Turn::unused`].
-const FIELDS: &[&str] = &[
-    "model",
-    "messages",
-    "tools",
-    "tool_choice",
-    "functions",
-    "function_call",
-    "parallel_tool_calls",
-    "response_format",
-    "reasoning_effort",
-    "reasoning",
-    "temperature",
-    "top_p",
-    "top_k",
-    "min_p",
-    "max_tokens",
-    "max_completion_tokens",
-    "n",
-    "seed",
-    "presence_penalty",
-    "frequency_penalty",
-    "repetition_penalty",
-    "logit_bias",
-    "stop",
-    "stream",
-    "stream_options",
-    "logprobs",
-    "top_logprobs",
-    "return_token_ids",
-    "return_tokens_as_token_ids",
-    "web_search_options",
-    "modalities",
-    "continue_final_message",
+const FIELDS: &[&str] = words!(
+    "model messages tools tool_choice functions function_call parallel_tool_calls response_format"
+    "reasoning_effort reasoning temperature top_p top_k min_p max_tokens max_completion_tokens n"
+    "seed presence_penalty frequency_penalty repetition_penalty logit_bias stop stream"
+    "stream_options logprobs top_logprobs return_token_ids return_tokens_as_token_ids"
+    "web_search_options modalities continue_final_message"
     // Fields of other servers.
-    "chat_template_kwargs",
-    "enable_thinking",
-    "think",
-    "include_reasoning",
-    "thinking",
-    "thinking_budget_tokens",
-    "thinking_token_budget",
-    "guided_json",
-    "json_schema",
-    "structured_outputs",
-    "n_predict",
-    "repeat_penalty",
-];
+    "chat_template_kwargs enable_thinking think include_reasoning thinking thinking_budget_tokens"
+    "thinking_token_budget guided_json json_schema structured_outputs n_predict repeat_penalty"
+);
 
 /// Reads the body of a chat completion.
 ///

@@ -101,11 +101,7 @@ pub(super) fn ids(
 }
 
 fn token_id(field: &BodyField<'_, '_>) -> Result<TokenId> {
-    match field.value() {
-        Value::Number(digits) => digits.parse().ok(),
-        _ => None,
-    }
-    .ok_or_else(|| field.invalid("expected a token id"))
+    field.at().number().ok_or_else(|| field.invalid("expected a token id"))
 }
 
 /// A count, unless it is missing or null.

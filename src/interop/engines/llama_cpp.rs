@@ -1,6 +1,6 @@
 //! `/completion` of llama.cpp's server.
 
-use super::{EngineFault, Event, Fault, ids, integer, logprobs};
+use super::{EngineFault, Event, Fault, ids, logprobs};
 use crate::interop::FinishReason;
 use crate::json::{At, Value};
 use crate::{HarmonyEncodingName, load_harmony_encoding};
@@ -12,7 +12,7 @@ use crate::{HarmonyEncodingName, load_harmony_encoding};
 /// tokens.
 pub(super) fn read(event: At<'_>, seen: usize) -> Fault<Event> {
     let mut tokens = ids(event.get("tokens"))?;
-    let counted = event.get("tokens_predicted").and_then(integer);
+    let counted = event.get("tokens_predicted").and_then(At::number);
     let text = event.get("content").and_then(At::as_str).unwrap_or_default();
     if tokens.is_empty() && !text.is_empty() {
         let what = "sends text without tokens; is it llama.cpp's server?";

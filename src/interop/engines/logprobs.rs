@@ -3,13 +3,13 @@
 use super::{EngineFault, Fault};
 use crate::interop::TokenLogprob;
 use crate::json::{Array, At, Value};
-use crate::tokenizer::TokenId;
 
 type Logprobs = Vec<Option<TokenLogprob>>;
 
 /// Objects with `logprob` and `top_logprobs`, whose token ids have this name: one for each of `count` tokens.
 pub(super) fn of_objects(count: usize, found: At<'_>, id_name: &str) -> Fault<Logprobs> {
-    let pair = |entry: At<'_>| Some((id(entry.get(id_name)?)?, number(entry.get("logprob")?)?));
+    let pair =
+        |entry: At<'_>| Some((entry.get(id_name)?.number()?, number(entry.get("logprob")?)?));
     let of_object = |entry: At<'_>| {
         let top = items(entry.get("top_logprobs")).iter().filter_map(pair).collect();
         Some(TokenLogprob { logprob: number(entry.get("logprob")?)?, top })
@@ -35,7 +35,7 @@ pub(super) fn of_completions(count: usize, found: At<'_>) -> Fault<Logprobs> {
 pub(super) fn of_lists(count: usize, found: At<'_>, tops: Option<At<'_>>) -> Fault<Logprobs> {
     let mut tops = last(tops, count);
     let first = |entry: At<'_>| number(items(Some(entry)).iter().next()?);
-    let pair = |entry: At<'_>| Some((id(items(Some(entry)).iter().nth(1)?)?, first(entry)?));
+    let pair = |entry: At<'_>| Some((items(Some(entry)).iter().nth(1)?.number()?, first(entry)?));
     let of_list = |entry: At<'_>| {
         let top = items(tops.next()).iter().filter_map(pair).collect();
         Some(TokenLogprob { logprob: first(entry)?, top })
@@ -60,13 +60,6 @@ fn last(at: Option<At<'_>>, count: usize) -> impl Iterator<Item = At<'_>> {
 
 fn items(at: Option<At<'_>>) -> Array<'_> {
     at.and_then(At::as_array).unwrap_or_default()
-}
-
-fn id(at: At<'_>) -> Option<TokenId> {
-    match at.value() {
-        Value::Number(digits) => digits.parse().ok(),
-        _ => None,
-    }
 }
 
 /// A number other than infinity and NaN. Minus infinity is a log-probability.

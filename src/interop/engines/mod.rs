@@ -242,7 +242,7 @@ fn said(error: At<'_>) -> EngineFault {
     let message = ["message", "detail"].iter().find_map(|name| error.get(name));
     let text = message.unwrap_or(error);
     let text = text.as_str().map_or_else(|| text.to_json(), str::to_owned);
-    let code = ["code", "status_code"].iter().find_map(|name| integer(error.get(name)?));
+    let code = ["code", "status_code"].iter().find_map(|name| error.get(name)?.number());
     EngineFault { status: status_of(code), what: format!("says: {}", Brief(&text)) }
 }
 
@@ -256,20 +256,9 @@ fn status_of(code: Option<usize>) -> u16 {
     }
 }
 
-fn integer(at: At<'_>) -> Option<usize> {
-    match at.value() {
-        Value::Number(digits) => digits.parse().ok(),
-        _ => None,
-    }
-}
-
 /// Token ids; `null` or a missing field means no tokens.
 fn ids(at: Option<At<'_>>) -> Fault<Vec<TokenId>> {
     let Some(at) = at.filter(|at| !at.is_null()) else { return Ok(Vec::new()) };
-    let id = |item: At<'_>| match item.value() {
-        Value::Number(digits) => digits.parse().ok(),
-        _ => None,
-    };
-    let ids = at.as_array().and_then(|items| items.iter().map(id).collect());
+    let ids = at.as_array().and_then(|items| items.iter().map(At::number).collect());
     ids.ok_or_else(|| EngineFault::sends("values that are not token ids", &at.to_json()))
 }

@@ -1,6 +1,6 @@
 //! `SGLang`'s `/generate`.
 
-use super::{EngineFault, Event, Fault, ids, integer, logprobs, status_of};
+use super::{EngineFault, Event, Fault, ids, logprobs, status_of};
 use crate::brief::Brief;
 use crate::interop::FinishReason;
 use crate::json::{At, Value};
@@ -11,7 +11,7 @@ use crate::json::{At, Value};
 /// `completion_tokens` counts all.
 pub(super) fn read(event: At<'_>, seen: usize) -> Fault<Event> {
     let about = event.get("meta_info");
-    let counted = about.and_then(|about| integer(about.get("completion_tokens")?));
+    let counted = about.and_then(|about| about.get("completion_tokens")?.number::<usize>());
     let (Some(about), Some(counted)) = (about, counted) else {
         return Err(EngineFault::broke("sends events without `meta_info`"));
     };
@@ -49,7 +49,7 @@ fn reason_of(reason: At<'_>) -> Fault<Option<FinishReason>> {
         && is_abort
         && !message.is_empty()
     {
-        let status = status_of(reason.get("status_code").and_then(integer));
+        let status = status_of(reason.get("status_code").and_then(At::number));
         return Err(EngineFault { status, what: format!("says: {}", Brief(message)) });
     }
     Ok(match kind.value() {

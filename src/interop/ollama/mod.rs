@@ -18,6 +18,7 @@ use super::{Dialect, Json, ReadOptions, ThoughtDisplay, Turn, UnusedReason};
 use crate::chat::BROWSER;
 use crate::error::Result;
 use crate::json::Value;
+use crate::options::words;
 
 pub(super) const DEFINITION: Definition = Definition {
     name: "ollama",
@@ -46,33 +47,15 @@ pub(super) const DEFINITION: Definition = Definition {
 };
 
 /// The fields of a body that are read; any other is listed in [`Turn::unused`].
-const FIELDS: &[&str] = &[
-    "model",
-    "messages",
-    "tools",
-    "think",
-    "format",
-    "options",
-    "stream",
-    "truncate",
-    "shift",
-    "keep_alive",
-    "logprobs",
-    "top_logprobs",
-];
+const FIELDS: &[&str] = words!(
+    "model messages tools think format options stream truncate shift keep_alive logprobs"
+    "top_logprobs"
+);
 
-const OF_OPTIONS: &[&str] = &[
-    "temperature",
-    "top_p",
-    "top_k",
-    "min_p",
-    "seed",
-    "num_predict",
-    "presence_penalty",
-    "frequency_penalty",
-    "repeat_penalty",
-    "stop",
-];
+const OF_OPTIONS: &[&str] = words!(
+    "temperature top_p top_k min_p seed num_predict presence_penalty frequency_penalty"
+    "repeat_penalty stop"
+);
 
 /// Reads the body of a chat.
 ///

@@ -1,26 +1,15 @@
 //! Whether a value satisfies a tool's schema, so that a call which was written in some other way is delivered only if
 //! it does.
 
+use crate::options::words;
+
 use serde_json::{Map, Value};
 
 /// Keywords that allow every value.
-const NOTES: &[&str] = &[
-    "$schema",
-    "$id",
-    "$comment",
-    "$defs",
-    "definitions",
-    "title",
-    "description",
-    "default",
-    "examples",
-    "example",
-    "deprecated",
-    "readOnly",
-    "writeOnly",
-    "format",
-    "strict",
-];
+const NOTES: &[&str] = words!(
+    "$schema $id $comment $defs definitions title description default examples example deprecated"
+    "readOnly writeOnly format strict"
+);
 
 /// How many references may follow one another, and how deep values may be.
 const DEEPEST: usize = 100;

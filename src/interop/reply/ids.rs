@@ -101,24 +101,3 @@ fn mixed(seed: &str, numbers: [u64; 3]) -> u64 {
 fn spelled(prefix: &str, first: u64, second: u64) -> String {
     format!("{prefix}{first:016x}{:08x}", second >> 32)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ids_follow_from_the_answers_own() {
-        let ids = |id: &str, index| {
-            let mut ids = Ids::new(id, index, None);
-            [ids.next("call_"), ids.next("call_")]
-        };
-        assert_eq!(ids("a", 0), ids("a", 0));
-        assert_ne!(ids("a", 0)[0], ids("a", 0)[1]);
-        assert_ne!(ids("a", 0), ids("b", 0));
-        assert_ne!(ids("a", 0), ids("a", 1));
-        assert_eq!(ids("a", 0)[0].len(), "call_".len() + 24);
-        // The ids of replies that other versions saved.
-        let made = ids("chatcmpl-1", 0);
-        assert_eq!(made, ["call_84e8afc137a6e502517ce3b8", "call_a7da26f42d13f544d54b3f74"]);
-    }
-}

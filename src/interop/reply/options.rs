@@ -1,6 +1,5 @@
 //! Options of an answer.
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -85,12 +84,6 @@ impl MakeId {
     }
 }
 
-impl fmt::Debug for MakeId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("MakeId")
-    }
-}
-
 /// A clock that never goes back: the time since some fixed moment.
 ///
 /// The default on `wasm32-unknown-unknown`, which has no clock, always gives zero.
@@ -111,12 +104,6 @@ impl Clock {
 impl Default for Clock {
     fn default() -> Self {
         Self::new(stopwatch())
-    }
-}
-
-impl fmt::Debug for Clock {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Clock")
     }
 }
 

@@ -18,37 +18,15 @@ use crate::interop::thought_blob::{read_compaction, read_thought};
 use crate::interop::tools::{custom_arguments, read_arguments};
 use crate::interop::{Json, ToolKind, UnusedReason};
 use crate::json::{Array, At};
+use crate::options::words;
 use crate::path::Path;
 
 /// The fields that items of each type may have; those that are not read mean nothing to the model.
-const OF_ITEM: &[&str] = &[
-    "type",
-    "id",
-    "role",
-    "content",
-    "status",
-    "phase",
-    "summary",
-    "encrypted_content",
-    "call_id",
-    "name",
-    "namespace",
-    "arguments",
-    "input",
-    "output",
-    "caller",
-    "tools",
-    "reasoning",
-    "text",
-    "operation",
-    "action",
-    "environment",
-    "max_output_length",
-    "async",
-    "execution",
-    "server_label",
-    "error",
-];
+const OF_ITEM: &[&str] = words!(
+    "type id role content status phase summary encrypted_content call_id name namespace arguments"
+    "input output caller tools reasoning text operation action environment max_output_length"
+    "async execution server_label error"
+);
 
 /// The type of a reference to an item.
 const REFERENCE: &str = "item_reference";
@@ -359,20 +337,8 @@ pub(super) fn read_text_settings(
 }
 
 /// The types of items about tools and services that servers run.
-const OF_SERVERS: &[&str] = &[
-    "file_search_call",
-    "computer_call",
-    "computer_call_output",
-    "web_search_call",
-    "image_generation_call",
-    "code_interpreter_call",
-    "mcp_list_tools",
-    "mcp_approval_request",
-    "mcp_approval_response",
-    "mcp_call",
-    "tool_search_call",
-    "compaction",
-    "compaction_trigger",
-    "program",
-    "program_output",
-];
+const OF_SERVERS: &[&str] = words!(
+    "file_search_call computer_call computer_call_output web_search_call image_generation_call"
+    "code_interpreter_call mcp_list_tools mcp_approval_request mcp_approval_response mcp_call"
+    "tool_search_call compaction compaction_trigger program program_output"
+);

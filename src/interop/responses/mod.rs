@@ -23,6 +23,7 @@ use super::request::Request;
 use super::{Dialect, Json, ReadOptions, Turn, UnusedReason};
 use crate::brief::Brief;
 use crate::error::Result;
+use crate::options::words;
 use crate::path::Path;
 
 pub(super) const DEFINITION: Definition = Definition {
@@ -67,60 +68,19 @@ pub(super) const DEFINITION: Definition = Definition {
 };
 
 /// The fields of a body that are read; `REPEATED` has more.
-const FIELDS: &[&str] = &[
-    "model",
-    "input",
-    "instructions",
-    "tools",
-    "tool_choice",
-    "text",
-    "reasoning",
-    "temperature",
-    "top_p",
-    "top_k",
-    "min_p",
-    "max_output_tokens",
-    "seed",
-    "presence_penalty",
-    "frequency_penalty",
-    "stop",
-    "stream",
-    "stream_options",
-    "include",
-    "previous_response_id",
-    "prompt_cache_options",
-    "generate",
-    "top_logprobs",
-];
+const FIELDS: &[&str] = words!(
+    "model input instructions tools tool_choice text reasoning temperature top_p top_k min_p"
+    "max_output_tokens seed presence_penalty frequency_penalty stop stream stream_options include"
+    "previous_response_id prompt_cache_options generate top_logprobs"
+);
 
 /// The fields that the response repeats.
-const REPEATED: &[&str] = &[
-    "background",
-    "conversation",
-    "frequency_penalty",
-    "instructions",
-    "max_output_tokens",
-    "max_tool_calls",
-    "metadata",
-    "parallel_tool_calls",
-    "presence_penalty",
-    "previous_response_id",
-    "prompt",
-    "prompt_cache_key",
-    "prompt_cache_retention",
-    "reasoning",
-    "safety_identifier",
-    "service_tier",
-    "store",
-    "temperature",
-    "text",
-    "tool_choice",
-    "tools",
-    "top_logprobs",
-    "top_p",
-    "truncation",
-    "user",
-];
+const REPEATED: &[&str] = words!(
+    "background conversation frequency_penalty instructions max_output_tokens max_tool_calls"
+    "metadata parallel_tool_calls presence_penalty previous_response_id prompt prompt_cache_key"
+    "prompt_cache_retention reasoning safety_identifier service_tier store temperature text"
+    "tool_choice tools top_logprobs top_p truncation user"
+);
 
 /// Reads the body of a request for a response. [`ReadOptions::history`] is what the server keeps for
 /// its `previous_response_id`.

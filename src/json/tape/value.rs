@@ -1,6 +1,7 @@
 //! Values on a tape.
 
 use std::iter;
+use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
 use serde_json::Value as Tree;
@@ -90,6 +91,14 @@ impl<'a> At<'a> {
     fn bytes(self) -> Option<&'a [u8]> {
         match *self.node() {
             Node::String { start, end } => self.tape.text.as_bytes().get(start..end),
+            _ => None,
+        }
+    }
+
+    /// The value, if it is a number of this type.
+    pub(crate) fn number<T: FromStr>(self) -> Option<T> {
+        match self.value() {
+            Value::Number(digits) => digits.parse().ok(),
             _ => None,
         }
     }

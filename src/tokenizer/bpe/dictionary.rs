@@ -68,21 +68,3 @@ fn candidate_of(hash: u64) -> TokenId {
 pub(super) fn is_token(token: TokenId, key: Key) -> bool {
     vocabulary::slot(token).is_some_and(|slot| u128::from_le_bytes(*slot) == key.0)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_token_is_found_by_its_bytes_and_nothing_else_is() {
-        for id in 0..199_998 {
-            let bytes = vocabulary::token_bytes(id).unwrap_or_default();
-            assert!(bytes.len() <= LONGEST);
-            assert_eq!(token(bytes, 0, bytes.len()), id);
-        }
-        for text in ["qzqz", "qzqzqzqzqzqzqzqz", "<|start|>", "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0x"]
-        {
-            assert_eq!(token(text.as_bytes(), 0, text.len()), NO_TOKEN, "{text:?}");
-        }
-    }
-}

@@ -90,37 +90,3 @@ pub fn clear() {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Encodings within encodings, each with a cache of its own.
-    fn nest(depth: usize) -> Vec<u32> {
-        with(|encoder| {
-            let mut out = vec![];
-            let (pieces, block) = encoder.parts();
-            block.encode(b"encodings", pieces.with_ends([9]), &mut out);
-            block.finish(&mut out);
-            if depth > 0 {
-                assert_eq!(nest(depth - 1), out);
-            } else {
-                assert_eq!(usage(), CacheUsage { caches: CACHES, bytes: MAX_BYTES });
-            }
-            out
-        })
-    }
-
-    /// As the comments here and src/tokenizer/README.md state it.
-    #[test]
-    fn caches_have_the_stated_memory() {
-        const KIB: usize = 1 << 10;
-        assert_eq!((BYTES_PER_CACHE / KIB, MAX_BYTES / KIB), (5136, 321 * KIB));
-        assert_eq!(SMALL.bytes() / KIB, 80);
-    }
-
-    #[test]
-    fn encodings_that_find_no_cache_give_the_same() {
-        assert!(!nest(CACHES + 3).is_empty());
-    }
-}

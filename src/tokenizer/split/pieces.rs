@@ -81,42 +81,4 @@ impl Pieces {
             first += AT_ONCE;
         }
     }
-
-    /// Pieces with these ends, the first one from 0 on.
-    #[cfg(test)]
-    pub(in crate::tokenizer) fn with_ends(
-        &mut self,
-        ends: impl IntoIterator<Item = usize>,
-    ) -> &Self {
-        self.begin(0);
-        ends.into_iter().for_each(|end| self.push(end));
-        self
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Sparse masks, full ones, and all between, one after the other as far as there is room.
-    #[test]
-    fn ends_are_those_of_the_bits() {
-        let mut pieces = Pieces::new();
-        pieces.begin(7);
-        let (mut expected, mut from, mut random) = (vec![7], 7, 1_u64);
-        for shift in (0..64).rev() {
-            random = random.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
-            let ends = (u64::MAX >> shift | random) & !1;
-            pieces.push_all(from, ends);
-            expected.extend((0..64).filter(|bit| ends >> bit & 1 != 0).map(|bit| from + bit));
-            from += 64;
-            pieces.push(from);
-            expected.push(from);
-            assert_eq!(pieces.bounds(), expected);
-            if pieces.are_enough() {
-                pieces.begin(from);
-                expected = vec![from];
-            }
-        }
-    }
 }

@@ -48,29 +48,3 @@ impl<'a> Windows<'a> {
         Some((self.last[in_last..].first_chunk::<WINDOW_LEN>()?, len.min(SCANNED_LEN)))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::Windows;
-
-    /// Checks the windows at all offsets of a text of `text_len` bytes.
-    fn check(text_len: u8) {
-        let text: Vec<u8> = (1..=text_len).collect();
-        let windows = Windows::of(&text);
-        for at in 0..text.len() {
-            let rest = &text[at..];
-            let mut expected = rest.to_vec();
-            expected.resize(80.max(rest.len()), 0);
-            let window = windows.at(at).map(|(window, len)| (window.as_slice(), len));
-            let expected = (rest.len() >= 16).then_some((&expected[..80], rest.len().min(64)));
-            assert_eq!(window, expected, "at {at} of {text_len}");
-        }
-    }
-
-    #[test]
-    fn a_window_is_eighty_bytes_of_the_text_and_zeros_after_it() {
-        for text_len in [0, 1, 15, 16, 17, 40, 64, 79, 80, 81, 96, 144, 160, 161, 250] {
-            check(text_len);
-        }
-    }
-}

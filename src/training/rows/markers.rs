@@ -1,38 +1,14 @@
 //! Marks of chat formats in text, which a model would be trained to write if they were taken for its words.
 
+use crate::options::words;
+
 /// Marks of formats other than harmony, besides those that look like `<|word|>`.
-const TAGS: [&str; 30] = [
-    "<think>",
-    "</think>",
-    "<thinking>",
-    "</thinking>",
-    "◁think▷",
-    "<|channel>",
-    "[THINK]",
-    "[/THINK]",
-    "<tool_call>",
-    "</tool_call>",
-    "<tool_response>",
-    "</tool_response>",
-    "<TOOLCALL>",
-    "</TOOLCALL>",
-    "<functioncall>",
-    "<function_calls>",
-    "<function=",
-    "<minimax:tool_call>",
-    "[TOOL_CALLS]",
-    "[INST]",
-    "[/INST]",
-    "<<SYS>>",
-    "<</SYS>>",
-    "<start_of_turn>",
-    "<end_of_turn>",
-    "<eos>",
-    "[|user|]",
-    "[|assistant|]",
-    "[|endofturn|]",
-    "<end_of_utterance>",
-];
+const TAGS: &[&str] = words!(
+    "<think> </think> <thinking> </thinking> ◁think▷ <|channel> [THINK] [/THINK] <tool_call>"
+    "</tool_call> <tool_response> </tool_response> <TOOLCALL> </TOOLCALL> <functioncall>"
+    "<function_calls> <function= <minimax:tool_call> [TOOL_CALLS] [INST] [/INST] <<SYS>> <</SYS>>"
+    "<start_of_turn> <end_of_turn> <eos> [|user|] [|assistant|] [|endofturn|] <end_of_utterance>"
+);
 
 /// The end of a text in some formats, and an HTML tag elsewhere.
 const LAST: &str = "</s>";

@@ -247,17 +247,3 @@ fn not_number(value: At<'_>) -> Option<Path> {
         _ => None,
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn mapped_columns_are_read() {
-        let options =
-            RowOptions::new().with_format(RowFormat::Chat).with_map([("messages", "chat")]);
-        for (column, expected) in [("chat", true), ("messages", true), ("id", false)] {
-            assert_eq!(is_read(column, &options), expected, "{column}");
-        }
-    }
-}

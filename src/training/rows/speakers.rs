@@ -1,5 +1,7 @@
 //! The authors of a row's messages, by their names in data sets.
 
+use crate::options::words;
+
 /// The author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Speaker {
@@ -13,45 +15,31 @@ pub(super) enum Speaker {
     Tool,
 }
 
-/// All known names, each with its author.
-const NAMES: [(&str, Speaker); 24] = [
-    ("system", Speaker::System),
-    ("developer", Speaker::Developer),
-    ("user", Speaker::User),
-    ("human", Speaker::User),
-    ("prompter", Speaker::User),
-    ("assistant", Speaker::Assistant),
-    ("gpt", Speaker::Assistant),
-    ("model", Speaker::Assistant),
-    ("bot", Speaker::Assistant),
-    ("chatgpt", Speaker::Assistant),
-    ("chatbot", Speaker::Assistant),
-    ("ai", Speaker::Assistant),
-    ("function_call", Speaker::Caller),
-    ("function-call", Speaker::Caller),
-    ("tool_call", Speaker::Caller),
-    ("tool-call", Speaker::Caller),
-    ("tool", Speaker::Tool),
-    ("function", Speaker::Tool),
-    ("observation", Speaker::Tool),
-    ("observations", Speaker::Tool),
-    ("tool_response", Speaker::Tool),
-    ("tool-response", Speaker::Tool),
-    ("function_response", Speaker::Tool),
-    ("ipython", Speaker::Tool),
+/// All authors, each with its known names.
+const NAMES: [(Speaker, &[&str]); 6] = [
+    (Speaker::System, &["system"]),
+    (Speaker::Developer, &["developer"]),
+    (Speaker::User, &["user", "human", "prompter"]),
+    (Speaker::Assistant, words!("assistant gpt model bot chatgpt chatbot ai")),
+    (Speaker::Caller, words!("function_call function-call tool_call tool-call")),
+    (
+        Speaker::Tool,
+        words!(
+            "tool function observation observations tool_response tool-response function_response"
+            "ipython"
+        ),
+    ),
 ];
 
 impl Speaker {
     pub(super) fn of(name: &str) -> Option<Self> {
-        NAMES
-            .iter()
-            .find(|(known, _)| known.eq_ignore_ascii_case(name))
-            .map(|(_, speaker)| *speaker)
+        let is_it = |known: &&str| known.eq_ignore_ascii_case(name);
+        NAMES.iter().find(|(_, names)| names.iter().any(is_it)).map(|(speaker, _)| *speaker)
     }
 
     /// All names.
-    pub(super) fn names() -> [&'static str; NAMES.len()] {
-        NAMES.map(|(name, _)| name)
+    pub(super) fn names() -> Vec<&'static str> {
+        NAMES.map(|(_, names)| names).concat()
     }
 
     /// The role in chat completions.
