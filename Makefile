@@ -67,7 +67,7 @@ capi: $(VENV)/.dev $(VENV)/.built ## the C face: the library, a C program over i
 	cargo build --package openai-harmony-capi
 	$(BIN)/python -m pytest -rs capi/tests
 
-scoreboard: $(VENV)/.dev $(VENV)/.built ## docs/scoreboard.md: the conformance corpus read by other parsers of harmony (1 GB in target/peers; Go for Ollama's)
+scoreboard: $(VENV)/.dev $(VENV)/.built ## docs/scoreboard.md: the conformance corpus read by other parsers of harmony (1 GB in target/peers; Go for Ollama's, g++ for llama.cpp's)
 	$(BIN)/python conformance/peers.py
 
 # Rustup's target; without it, Debian's compiler with its sources, which builds the standard library too. Random

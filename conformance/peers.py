@@ -33,7 +33,7 @@ Read = Callable[[Case], dict[str, Any]]
 
 class Peer(NamedTuple):
     packages: tuple[str, ...]
-    """What pip installs, without dependencies; for Ollama a module of Go."""
+    """What pip installs, without dependencies; for Ollama a module of Go, for llama.cpp sources of C++."""
     reader: Callable[[Path], Read]
     takes: str
     """What its job is."""
@@ -193,15 +193,15 @@ import (
 )
 
 func main() {
-	var texts []string
-	if json.NewDecoder(os.Stdin).Decode(&texts) != nil {
+	var cases []struct{ Text string }
+	if json.NewDecoder(os.Stdin).Decode(&cases) != nil {
 		os.Exit(1)
 	}
 	answers := []map[string]any{}
-	for _, text := range texts {
+	for _, asked := range cases {
 		handler := harmony.NewHarmonyMessageHandler()
 		handler.Init(nil, nil, nil)
-		content, thinking, calls, err := handler.Add(text, true)
+		content, thinking, calls, err := handler.Add(asked.Text, true)
 		if err != nil {
 			answers = append(answers, map[string]any{"error": err.Error()})
 			continue
@@ -217,12 +217,13 @@ func main() {
 """
 
 
-def ollama(folder: Path) -> Read:
+def program(folder: Path) -> Read:
     def read(case: Case) -> dict[str, Any]:
         # Its engine stops at the stop token, which is not part of the text.
         text = re.sub(r"<\|(return|call)\|>$", "", case["text"])
+        asked = json.dumps([{"text": text, "tools": case["tools"]}])
         done = subprocess.run(
-            [folder / "peer"], input=json.dumps([text]), capture_output=True, text=True, check=True
+            [folder / "peer"], input=asked, capture_output=True, text=True, check=True
         )
         return dict(only(json.loads(done.stdout)))
 
@@ -252,9 +253,16 @@ PEERS = {
     ),
     "Ollama 0.17.4": Peer(
         ("github.com/ollama/ollama@v0.17.4",),
-        ollama,
+        program,
         "sampled text up to a stop token → thoughts, text, one call; `HarmonyMessageHandler`",
         text=True,
+    ),
+    "llama.cpp (llama-cpp-python 0.3.36)": Peer(
+        ("llama-cpp-python==0.3.36",),
+        program,
+        "sampled text up to a stop token → chat completions; `common_chat_parse` of the sources in llama-cpp-python",
+        text=True,
+        built_in=False,
     ),
     "renderers 0.1.12": Peer(
         ("renderers==0.1.12", "openai-harmony==0.0.8"),
@@ -271,8 +279,6 @@ PEERS = {
     ),
 }
 LEFT_OUT = {
-    "llama.cpp": "its parser is C++ in `common/chat`, which its wheels do not export, and no program over its sources is "
-    "here yet; its server parses only what a model samples, and with tools takes no grammar that would make it sample the case",
     "TensorRT-LLM": "its package on PyPI only loads its wheel from NVIDIA, for a GPU. Its adapter calls "
     "`parse_messages_from_completion_tokens` of openai-harmony 0.0.8",
 }
@@ -442,12 +448,39 @@ def install(peer: Peer, folder: Path) -> None:
         (folder / "main.go").write_text(GO)
         for command in (["get", peer.packages[0]], ["build", "-o", "peer", "."]):
             subprocess.run(["go", *command], cwd=folder, check=True, capture_output=True)
+    elif peer.packages[0].startswith("llama-cpp-python"):
+        options = ["--quiet", "--no-deps", "--no-binary", ":all:", "--dest", str(folder)]
+        subprocess.run(
+            [sys.executable, "-m", "pip", "download", *options, *peer.packages], check=True
+        )
+        shutil.unpack_archive(only(folder.glob("*.tar.gz")), folder)
+        compile_llama_cpp(only(folder.glob("*/vendor/llama.cpp")), folder / "peer")
     else:
         options = ["--quiet", "--no-deps", "--no-compile", "--target", str(folder)]
         subprocess.run(
             [sys.executable, "-m", "pip", "install", *options, *peer.packages], check=True
         )
     done.write_text(repr(peer.packages))
+
+
+# What its reader of chats links to, and reading calls nothing of.
+OF_LLAMA_CPP_MODELS = (
+    "ggml_abort llama_chat_apply_template llama_model_chat_template llama_model_get_vocab "
+    "llama_token_to_piece llama_vocab_bos llama_vocab_eos llama_vocab_get_add_bos "
+    "llama_vocab_get_add_eos"
+)
+
+
+def compile_llama_cpp(sources: Path, program: Path) -> None:
+    """Its parser of chats without what runs models: some four minutes."""
+    names = ("chat*", "common", "json*", "log", "peg-parser", "trie", "unicode")
+    names += ("jinja/*", "parsers/*")
+    files = [str(file) for name in names for file in sources.glob(f"common/{name}.cpp")]
+    folders = [f"-I{sources / name}" for name in ("include", "ggml/include", "common", "vendor")]
+    options = ["-std=c++17", "-w", "-ffunction-sections", "-fdata-sections", "-Wl,--gc-sections"]
+    absent = [f"-Wl,--defsym={name}=0" for name in OF_LLAMA_CPP_MODELS.split()]
+    command = ["g++", *options, *folders, str(HERE / "llama_cpp.cpp"), *files, *absent]
+    subprocess.run([*command, "-o", str(program)], check=True, capture_output=True)
 
 
 def run(folder: Path) -> dict[str, Any]:
