@@ -1,6 +1,6 @@
 """Runs an agent's program in front of a gateway where there is no network but the loopback.
 
-unshare --map-root-user --net python alone.py codex|codex-websocket|claude|opencode PROGRAM RECORDS FOLDER TURNS
+unshare --map-root-user --net python alone.py codex[-websocket][-search]|claude|opencode PROGRAM RECORDS FOLDER TURNS
 
 TURNS is a file of JSON lines: what the user says in each turn, and the image that is shown with it.
 """
@@ -33,18 +33,26 @@ def main(agent: str, program: str, records: str, folder: str, turns: str) -> int
     said = [json.loads(line) for line in Path(turns).read_text().splitlines()]
     with command("--engine", f"replay={records}") as (url, _):
         if agent.startswith("codex"):
-            return codex(program, url, home, folder, said, is_socket=agent != "codex")
+            return codex(program, url, home, folder, said, agent)
         run = {"claude": claude, "opencode": opencode}[agent]
         return run(program, url, home, folder, said)
 
 
-def codex(
-    program: str, url: str, home: Path, folder: str, said: list[Any], *, is_socket: bool
-) -> int:
+def codex(program: str, url: str, home: Path, folder: str, said: list[Any], agent: str) -> int:
+    is_socket, searches = "websocket" in agent, "search" in agent
     provider = f'{{name="harmony",base_url="{url}/v1",wire_api="responses",env_key="HARMONY_KEY"'
     provider += f",supports_websockets={str(is_socket).lower()}}}"
     settings = ["-c", "model_provider=harmony", "-c", f"model_providers.harmony={provider}"]
-    settings += ["-c", "model_context_window=131072", "-m", "gpt-oss-20b", "--json"]
+    # Codex knows by a model's name whether it can search for tools.
+    model = "gpt-5.5" if searches else "gpt-oss-20b"
+    settings += ["-c", "model_context_window=131072", "-m", model, "--json"]
+    if searches:
+        server = json.dumps([str(Path(__file__).with_name("weather_mcp.py"))])
+        server = (
+            f'{{command="{sys.executable}",args={server},default_tools_approval_mode="approve"}}'
+        )
+        settings += ["-c", f"mcp_servers.weather={server}"]
+        settings += ["--enable", "tool_search", "--enable", "tool_search_always_defer_mcp_tools"]
     environment = {**os.environ, "CODEX_HOME": str(home), "HARMONY_KEY": "-"}
     code = 0
     for at, (text, image) in enumerate(said):

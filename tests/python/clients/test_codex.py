@@ -36,6 +36,25 @@ def test_a_loop_of_calls(run_alone: RunAlone) -> None:
     assert events[-1]["type"] == "turn.completed"
 
 
+@pytest.mark.parametrize("agent", ["codex-search", "codex-websocket-search"])
+def test_a_tool_is_found_and_called(run_alone: RunAlone, agent: str) -> None:
+    program = str(codex_cli_bin.bundled_codex_path())
+    asks = "How is the weather in Oslo?"
+    records = [
+        {"match": "SUNNY {'city': 'Oslo'}", "text": FINAL.format("It is sunny.")},
+        {
+            "match": "The weather forecast of a city",
+            "text": CALL.format("mcp__weather.forecast", '{"city":"Oslo"}'),
+        },
+        {"match": asks, "text": CALL.format("tool_search", '{"query":"weather forecast"}')},
+    ]
+    events = run_alone(agent, program, records, asks)
+    items = [event["item"] for event in events if event["type"] == "item.completed"]
+    [called] = [item for item in items if item["type"] == "mcp_tool_call"]
+    assert (called["tool"], called["status"]) == ("forecast", "completed")
+    assert [item["text"] for item in items if item["type"] == "agent_message"] == ["It is sunny."]
+
+
 def test_an_image_does_not_end_the_session(run_alone: RunAlone, image: str) -> None:
     """The image of the second turn stays in the history, where it is a placeholder."""
     program = str(codex_cli_bin.bundled_codex_path())
