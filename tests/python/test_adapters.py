@@ -61,7 +61,7 @@ def words_of(encoding: HarmonyEncoding, messages: list[Any], tools: list[Any]) -
     config = chat.config_for("keep")
     turn = chat_completions.read({"messages": messages, "tools": tools}, config=config)
     sources = chat.indexes(turn, messages)
-    made = chat.attributed(encoding, turn.conversation, sources, config, "completion")
+    made = chat.attributed(turn.conversation, sources, config, "completion")
     assert len(made.tokens) == len(made.message) == len(made.sampled) == len(made.content)
     rows = list(zip(made.tokens, made.message, made.content))
     return [
@@ -100,7 +100,7 @@ def test_whose_token_each_is(encoding: HarmonyEncoding) -> None:
     config = chat.config_for("keep")
     turn = chat_completions.read({"messages": [USER], "tools": [TOOL]}, config=config)
     sources = chat.indexes(turn, [USER])
-    made = chat.attributed(encoding, turn.conversation, sources, config, "completion")
+    made = chat.attributed(turn.conversation, sources, config, "completion")
     said = [token for token, message in zip(made.tokens, made.message) if message == 0]
     assert encoding.decode(said) == "<|start|>user<|message|>Rain?<|end|>"
     assert {*made.message} == {-1, 0}
