@@ -317,7 +317,8 @@ class Laws:
         return size >= LARGE and self._lacks(most, used, max(own, 1), size, None)
 
     def _were_too_many(self, one: Exchange, process: Any) -> bool:
-        """Whether there may have been as many WebSockets as requests."""
+        """Whether there may have been as many WebSockets as requests; one ends with its answers."""
+        ending = AT_ONCE + process.settings.store_timeout
         others = {
             id(other.connection)
             for other in self._exchanges
@@ -325,7 +326,7 @@ class Laws:
             and self._process(other) is process
             and other.connection is not one.connection
             and other.begun <= one.ended
-            and (other.connection.wire.lost_at or NEVER) + AT_ONCE >= one.begun
+            and (other.connection.wire.lost_at or NEVER) + ending >= one.begun
         }
         limit = min(found.max_running + found.max_waiting for _, found in process.history)
         return one.is_message and len(others) >= limit
