@@ -71,7 +71,7 @@ class Answer:
         reply = self.reply
         try:
             if self.is_large:
-                await in_thread(self._begin)
+                await in_thread(self._begin, feed)
                 first, self._first = self._first, b""
                 yield first
             while reason is None:
@@ -100,8 +100,8 @@ class Answer:
             data += await (self.failed(self.broke) if self.broke else self._last(reason))
         yield data
 
-    def _begin(self) -> None:
-        self._first = self._shaped([], None) if self.shape else self.reply.feed_bytes([])
+    def _begin(self, feed: Callable[[list[int], Logprobs | None], bytes]) -> None:
+        self._first = feed([], None)
 
     def _forced(self) -> list[int]:
         """The tokens that end reasoning which has spent its budget, and begin what follows it."""
