@@ -143,7 +143,8 @@ class Rolling:
             await asyncio.sleep(0.05)
         left = iter(range(requests))
         clients = [asyncio.ensure_future(self.client(at, left)) for at in range(8)]
-        await self.restart()
+        while not all(client.done() for client in clients):
+            await self.restart()
         await asyncio.gather(*clients)
         watching.cancel()
 
@@ -161,7 +162,8 @@ def test_a_rolling_restart_loses_nothing(records: Path, workers: str) -> None:
         asyncio.run(rolling.run(REQUESTS))
     finally:
         rolling.stop()
-    assert (dict(rolling.ended), rolling.restarts) == ({"answered": REQUESTS}, 2)
+    assert dict(rolling.ended) == {"answered": REQUESTS}
+    assert rolling.restarts >= 2
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])
