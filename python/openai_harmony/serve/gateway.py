@@ -294,7 +294,7 @@ class Gateway:
                 answers=self.settings.max_answers,
                 context=self.engine.context,
                 is_trusted=is_trusted,
-                prefix=f"{key.label}." if key.label and not is_trusted else "",
+                prefix=f"{key.label}:" if key.label and not is_trusted else "",
             )
             raw = await in_thread(limits.of, path, body, self.encoding)
             asking = ask(path, raw, self.journal.engine_headers(record))
