@@ -99,6 +99,8 @@ def test_other_machines_need_keys(keys: str, tmp_path: Path) -> None:
         "a running=x",
         "a name=",
         "a name=b/c",
+        "a name=b name=c",
+        "a running=1 running=2",
     ):
         (tmp_path / "odd").write_text(f"alpha\n{key}\n", encoding="utf-8")
         with pytest.raises(

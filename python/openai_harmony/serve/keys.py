@@ -87,7 +87,8 @@ def _read(lines: Iterable[str], where: str) -> Iterable[Key]:
         given: dict[str, Any] = {}
         for option in options:
             # Nothing is quoted: it may be most of a key.
-            if (found := _OPTION.fullmatch(option)) is None:
+            found = _OPTION.fullmatch(option)
+            if found is None or option.partition("=")[0] in given:
                 raise ValueError(f"api_key_file: {where} {at}: {_FORM}")
             limit, number, name, trusted = found.groups()
             if limit:
