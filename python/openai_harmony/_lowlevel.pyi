@@ -17,6 +17,7 @@ from openai_harmony.options import Prefill, RenderConversationConfig, RenderOpti
 from openai_harmony.stream import Event, StreamState
 
 __all__ = [
+    "OF_PROGRAM",
     "Body",
     "ContentDelta",
     "EngineReader",
@@ -52,6 +53,7 @@ __all__ = [
 ]
 
 __version__: str
+OF_PROGRAM: list[str]
 
 # Any iterable of ints: a list, a tuple, a range, an array, a NumPy array of integers.
 _Tokens: TypeAlias = Iterable[int]

@@ -7,6 +7,11 @@ from typing import Literal, TypeAlias
 Api: TypeAlias = Literal["chat_completions", "responses", "anthropic", "ollama"]
 """An API with a dialect in :mod:`openai_harmony.interop`."""
 
+Form: TypeAlias = Literal[Api, "harmony", "tokens", "markers", "stripped", "plain", "answer"]
+"""What a text can be: ``markers`` is text with the special tokens' names spelled, ``stripped`` text
+whose special tokens were dropped, ``plain`` ordinary text, ``answer`` what an API answered, whole
+or as the log of a stream."""
+
 ErrorKind: TypeAlias = Literal[
     "unknown",
     "unknown_role",
@@ -70,4 +75,4 @@ RepairKind: TypeAlias = Literal[
 ]
 """What ``Repair.kind`` can be; docs/parsing.md has an example of each."""
 
-__all__ = ["Api", "ErrorKind", "RepairKind"]
+__all__ = ["Api", "ErrorKind", "Form", "RepairKind"]

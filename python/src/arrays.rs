@@ -23,8 +23,8 @@ pub(super) fn fields(py: Python<'_>, batch: Batch) -> PyResult<Bound<'_, PyDict>
     fields.set_item("row", int64(py, batch.row)?)?;
     fields.set_item("preferred", batch.preferred)?;
     let spans: Vec<_> = batch.spans.into_iter().map(|span| fields_of(&span)).collect();
-    fields.set_item("spans", array(py, "q", spans.as_flattened())?)?;
-    fields.set_item("span_offsets", int64(py, batch.span_offsets)?)?;
+    fields.set_item("_spans", array(py, "q", spans.as_flattened())?)?;
+    fields.set_item("_span_offsets", int64(py, batch.span_offsets)?)?;
     let errors = batch.errors.iter().map(|(row, error)| (row, raised(py, error).into_value(py)));
     fields.set_item("errors", errors.collect::<Vec<_>>())?;
     fields.set_item("dropped", batch.dropped)?;

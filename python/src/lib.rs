@@ -79,7 +79,7 @@ use pyo3::types::PyBytes;
 use self::errors::OrRaise;
 use openai_harmony::chat::ToolNamespaceConfig;
 use openai_harmony::machinery::{BROWSER, PYTHON};
-use openai_harmony::{HarmonyEncodingName, load_harmony_encoding};
+use openai_harmony::{ErrorKind, HarmonyEncodingName, load_harmony_encoding};
 
 /// The compiled part of `openai_harmony`.
 #[pymodule(gil_used = true)]
@@ -114,6 +114,7 @@ mod _lowlevel {
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         // Another package's `__init__` in this folder would use this module without `use_classes`.
         module.py().import("openai_harmony._foreign")?.call_method0("check")?;
+        module.add("OF_PROGRAM", super::ErrorKind::OF_PROGRAM)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

@@ -224,18 +224,15 @@ impl ErrorKind {
         }
     }
 
-    /// Whether the calling program is wrong, not the request that it answers.
-    pub(crate) fn is_of_program(&self) -> bool {
-        matches!(
-            self,
-            Self::InvalidLogprobs { .. }
-                | Self::InvalidRollout { .. }
-                | Self::InvalidRow { .. }
-                | Self::InvalidState { .. }
-                | Self::NothingToTrain
-                | Self::TooManyTokens { .. }
-        )
-    }
+    /// The names of the kinds for which the calling program is to blame, not the request that it answers.
+    pub const OF_PROGRAM: [&str; 6] = [
+        "invalid_logprobs",
+        "invalid_rollout",
+        "invalid_row",
+        "invalid_state",
+        "nothing_to_train",
+        "too_many_tokens",
+    ];
 
     /// The code of `OpenAI`'s APIs for a prompt that is too long.
     pub(crate) const CONTEXT_LENGTH: &str = "context_length_exceeded";

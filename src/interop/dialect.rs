@@ -130,7 +130,8 @@ impl Dialect {
             _ => None,
         };
         let message = message.unwrap_or_else(|| error.to_string());
-        let status = if kind.is_of_program() { 500 } else { 400 };
+        let is_of_program = ErrorKind::OF_PROGRAM.contains(&kind.name());
+        let status = if is_of_program { 500 } else { 400 };
         (status, self.error_body(status, &message, path.as_deref(), kind.code()))
     }
 

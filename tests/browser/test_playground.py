@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -57,9 +56,9 @@ class Page:
         self.browser = browser
         self.address = address
 
-    def open(self, link: str = "") -> None:
+    def open(self) -> None:
         self.browser.get("about:blank")
-        self.browser.get(self.address + link)
+        self.browser.get(self.address)
         self.until(
             lambda: self.browser.execute_script("return document.body.dataset.ready") == "yes"
         )
@@ -187,7 +186,6 @@ def test_every_control_is_reached_by_tab(page: Page) -> None:
         if focused.get_attribute("id") == "chunks":
             break
     assert {
-        "copy",
         "body-example",
         "body",
         "thoughts",
@@ -197,25 +195,6 @@ def test_every_control_is_reached_by_tab(page: Page) -> None:
         "strict",
     } <= reached
     assert {"back", "upto", "forth", "messages", "chunks"} <= reached
-
-
-def test_the_state_is_in_the_link(page: Page) -> None:
-    page.choose("sampled-example", "a thought and an answer")
-    page.open_options()
-    page.choose("tool_schema", "as version 0.0.8")
-    page.until(lambda: '"finish_reason":"stop"' in page.text("chunks"))
-    page.at("upto").send_keys(Keys.HOME, Keys.ARROW_RIGHT, Keys.ARROW_RIGHT)
-    page.until(lambda: page.text("at").startswith("2 of "))
-    time.sleep(0.3)
-    link = page.browser.current_url.removeprefix(page.address)
-    assert len(link) > 100
-    shown = page.text("answer"), page.text("prompt")
-    page.open(link)
-    assert (page.text("answer"), page.text("prompt")) == shown
-    assert page.text("at").startswith("2 of ")
-    assert page.at("tool_schema").get_attribute("value") == "compat"
-    page.open("#not-a-link")
-    assert "0 system" in page.text("prompt")
 
 
 def test_text_that_tries_to_be_html(page: Page) -> None:

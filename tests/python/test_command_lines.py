@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import contextlib
 import gzip
-import io
 import json
 import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from harmony_command import Said
-from openai_harmony import StreamableParser, cli, load_harmony_encoding, training
+from openai_harmony import StreamableParser, load_harmony_encoding, training
 from openai_harmony.cli.commands import COMMANDS
 from openai_harmony.cli.flags import ROWS as FLAGS
 from openai_harmony.interop import Turn, chat_completions
-from openai_harmony.show.forms import FORMS, UnknownForm, recognize
+from openai_harmony.kinds import Form
+from openai_harmony.show.forms import UnknownForm, recognize
 from openai_harmony.training import write_dataset
 from tables import table
 
@@ -93,30 +92,6 @@ def test_twenty_bad_lines_are_each_reported(write: Any, harmony: Any) -> None:
         line.startswith(f"harmony: error: in:{at}: ")
         for at, line in enumerate(said.err.splitlines(), 1)
     ] == [True] * 20
-
-
-@pytest.mark.parametrize("error", [False, True])
-@pytest.mark.parametrize("output", [False, True])
-@pytest.mark.parametrize("arguments", [["--total"], [], ["-o", "out"]])
-def test_progress_is_shown_where_nothing_else_is(
-    error: bool, output: bool, arguments: list[str], write: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """On a terminal of errors, unless what is written there itself shows it."""
-    streams = [Terminal(is_terminal) for is_terminal in (error, output)]
-    for name, stream in zip(("stderr", "stdout"), streams):
-        monkeypatch.setattr(sys, name, stream)
-    assert cli.main(["count", *arguments, write(*[CHAT] * 3)]) == 0
-    shown = error and not (output and not arguments)
-    assert ("3 rows" in streams[0].getvalue()) == shown
-
-
-class Terminal(io.StringIO):
-    def __init__(self, is_terminal: bool) -> None:
-        super().__init__()
-        self._is_terminal = is_terminal
-
-    def isatty(self) -> bool:
-        return self._is_terminal
 
 
 def test_a_new_file_has_the_rights_of_any_other(write: Any, harmony: Any) -> None:
@@ -223,7 +198,7 @@ ALIKE: list[Any] = table("command_lines", "alike")
 @pytest.mark.parametrize("value", ALIKE, ids=range(len(ALIKE)))
 def test_text_and_bytes_are_read_alike(value: Any) -> None:
     text = json.dumps(value)
-    for form in (None, *FORMS):
+    for form in (None, *get_args(Form)):
         assert read_as(text, form) == read_as(text.encode(), form), form
 
 
@@ -489,28 +464,3 @@ def test_help_and_completion_import_no_models(
     assert "openai_harmony.cli.run" in loaded
     assert loaded & HEAVY == set()
     assert (said in done.stdout) if said else out.read_text().strip()
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo-terminals")
-def test_counting_shows_its_progress_on_a_terminal(tmp_path: Path) -> None:
-    import pty
-
-    lines = tmp_path / "chats.jsonl"
-    lines.write_text((json.dumps(CHAT) + "\n") * 3 + "broken\n")
-    ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "openai_harmony", "count", "--total", lines.name]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=theirs, text=True, cwd=tmp_path
-    ) as process:
-        os.close(theirs)
-        said = b""
-        # Reading from a terminal that nobody holds any more is an error on Linux.
-        with contextlib.suppress(OSError):
-            while more := os.read(ours, 4096):
-                said += more
-        os.close(ours)
-        total, _ = process.communicate()
-    assert process.returncode == 1
-    assert int(total) > 0
-    assert b"4 rows, 1 bad" in said
-    assert b"chats.jsonl:4" in said

@@ -14,8 +14,8 @@ import pytest
 from openai_harmony import interop
 from openai_harmony.cli import inputs
 from openai_harmony.interop.error_body import Api
+from openai_harmony.kinds import Form
 from openai_harmony.show import forms
-from openai_harmony.show.forms import Form
 
 ROOT = Path(__file__).parents[2]
 TABLE = re.search(

@@ -291,12 +291,14 @@ class TestTokenBatch:
         with pytest.raises(TypeError):
             hash(batch)
 
-    def test_it_is_made_of_arrays_or_bytes(self, batch: TokenBatch) -> None:
+    def test_it_is_made_of_arrays_or_bytes(
+        self, batch: TokenBatch, encoding: HarmonyEncoding
+    ) -> None:
         made = TokenBatch(batch.tokens, batch.offsets)
         assert made.tokens is batch.tokens
         assert TokenBatch(batch.tokens.tobytes(), batch.offsets.tobytes()) == batch
         assert TokenBatch(np.asarray(batch.tokens).tolist(), [0, 1, 1, 4]) == batch
-        assert len(TokenBatch()) == 0
+        assert TokenBatch() == encoding.encode_batch([])
 
 
 def test_threads_end_with_the_call(encoding: HarmonyEncoding) -> None:

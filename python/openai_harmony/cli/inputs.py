@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from openai_harmony.cli.arguments import date
 from openai_harmony.cli.failures import DONE, FAILED, CommandError, with_flags
 from openai_harmony.cli.sources import Source, sources, sources_of
 from openai_harmony.errors import HarmonyError
-from openai_harmony.kinds import Api
+from openai_harmony.kinds import Api, Form
 
 if TYPE_CHECKING:
     from openai_harmony.training import Example
@@ -25,7 +23,6 @@ _MOST_REPORTED = 20
 _INDEX = re.compile(r"\[\d+\]")
 _EXAMPLE = re.compile(rb'"(?:labels|mask|loss_mask|prompt_ids)"')
 """Columns of examples that no request has, nor tokens without a mask."""
-_OTHERS = ("harmony", "tokens", "markers", "stripped", "plain", "answer")
 
 APIS = get_args(Api)
 """The forms of requests; their values are turns."""
@@ -64,7 +61,7 @@ def add_input(parser: argparse.ArgumentParser, *names: str) -> None:
     reading(
         "--as",
         dest="form",
-        choices=["chat", *APIS[1:], *_OTHERS],
+        choices=["chat", *get_args(Form)[1:]],
         help="input format, if it cannot be detected; markers: <|start|> and its like are "
         "special tokens; stripped: their names were dropped; plain: ordinary text; answer: of an "
         "API, whole or as the log of a stream",
@@ -84,22 +81,18 @@ def each(
 
     A bad line is reported, and the next one is read.
     """
-    bad = count = done = 0
+    bad = 0
     reader = _Reader(options)
-    with _progress(options) as progress:
-        for source in found:
-            count += 1
-            done += len(source.raw) if source.size is None else source.size
-            try:
-                for one in reader.read(source):
-                    work(one)
-            except (CommandError, HarmonyError, ValueError) as error:
-                if not source.is_line:
-                    raise
-                bad += 1
-                if bad <= _MOST_REPORTED:
-                    _report(source.name, with_flags(error))
-            progress(done, count, bad)
+    for source in found:
+        try:
+            for one in reader.read(source):
+                work(one)
+        except (CommandError, HarmonyError, ValueError) as error:
+            if not source.is_line:
+                raise
+            bad += 1
+            if bad <= _MOST_REPORTED:
+                _report(source.name, with_flags(error))
     reader.end()
     if bad > _MOST_REPORTED:
         print(f"harmony: error: {bad - _MOST_REPORTED:,} more bad lines", file=sys.stderr)
@@ -110,21 +103,6 @@ def _report(name: str, text: str) -> None:
     said = " ".join(text.split())
     said = said if said.startswith(name) else f"{name}: {said}"
     print(f"harmony: error: {said}", file=sys.stderr)
-
-
-@contextmanager
-def _progress(options: argparse.Namespace) -> Iterator[Callable[[int, int, int], None]]:
-    """Shows on a terminal how far a command is, unless what it writes there does."""
-    writes = options.output is None and not getattr(options, "total", False)
-    if not sys.stderr.isatty() or (writes and sys.stdout.isatty()):
-        yield lambda *_: None
-        return
-    from openai_harmony.training.dataset import Counts
-    from openai_harmony.training.dataset.progress import shown
-
-    is_known = all(map(os.path.isfile, options.files))
-    with shown(sum(map(os.path.getsize, options.files)) if is_known else None) as update:
-        yield lambda done, rows, bad: update(done, Counts(rows=rows, errors={"": bad}))
 
 
 def inputs(options: argparse.Namespace) -> Iterator[Input]:
@@ -166,16 +144,14 @@ class _Reader:
 
         for name, note in source.notes:
             self._note(name, note)
-        if source.error is not None:
-            raise source.error
-        if (row := source.row) is not None:
-            yield Input(source.name, "tokens", row.tokens.tolist(), list(row.loss_mask), row)
-            return
-        if source.example is not None:
-            yield Input(source.name, "tokens", *source.example)
-            return
-        if (examples := self._examples(source)) is not None:
-            yield from examples
+        if isinstance(source.made, HarmonyError):
+            raise source.made
+        examples = self._examples(source) if source.made is None else [("", source.made)]
+        if examples is not None:
+            for column, made in examples:
+                name, tokens, mask = source.name + column, list(made.tokens), list(made.loss_mask)
+                row: Any = made if hasattr(made, "spans") else None
+                yield Input(name, "tokens", tokens, mask, row)
             return
         try:
             found = recognize(source.raw, self._form, date=self._date, tools=self._tools)
@@ -190,8 +166,8 @@ class _Reader:
             value = Conversation(messages=value)
         yield Input(source.name, found.form, value)
 
-    def _examples(self, source: Source) -> Iterator[Input] | None:
-        """Those of a row of a data set in JSON, which has its mask."""
+    def _examples(self, source: Source) -> Iterable[tuple[str, Any]] | None:
+        """Those of a row of a data set in JSON, which has its mask, each with its column."""
         if self._form not in (None, "tokens") or not _EXAMPLE.search(source.raw):
             return None
         from openai_harmony.training.dataset.written import example_of
@@ -200,10 +176,7 @@ class _Reader:
             row = json.loads(source.raw)
         except (ValueError, RecursionError):
             return None
-        examples = example_of(row) if isinstance(row, dict) else None
-        if examples is None:
-            return None
-        return (Input(f"{source.name}{column}", "tokens", *one) for column, one in examples)
+        return example_of(row) if isinstance(row, dict) else None
 
     def _note(self, name: str, note: str) -> None:
         """Prints a note once, whatever the index of the message that it is about."""

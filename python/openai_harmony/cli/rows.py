@@ -46,19 +46,17 @@ def _rows(options: argparse.Namespace) -> Iterator[Source]:
         training.render([], **rendering)
     except ValueError as error:
         raise UsageError(with_flags(error, options)) from error
-    before = 0
     try:
         inputs = Inputs(options.files)
         for chunk in inputs.chunks(Position(), _ROWS, CHUNK_BYTES):
             batch = training.render(chunk.rows, **rendering)
-            path, size = inputs.paths[chunk.start.file], chunk.read - before
+            path = inputs.paths[chunk.start.file]
             path = "standard input" if path == STDIN else path
-            before = chunk.read
             notes = tuple((path, note) for note in sorted(batch.unused))
             for row, source in _of_batch(batch):
                 name = f"{path}:{chunk.lines[row] + 1}{source.name}"
-                yield source._replace(name=name, size=size, notes=notes)
-                size, notes = 0, ()
+                yield source._replace(name=name, notes=notes)
+                notes = ()
     except InputError as error:
         raise CommandError(str(error)) from error
 
@@ -67,9 +65,9 @@ def _of_batch(batch: Batch) -> Iterator[tuple[int, Source]]:
     """The examples of each row, or why it has none, in the order of the rows."""
     preferred: Sequence[bool | None] = batch.preferred or [None] * len(batch)
     made = [*zip(batch, preferred)]
-    bad = [(row, Source("", b"", is_line=True, error=error)) for row, error in batch.errors]
+    bad = [(row, Source("", is_line=True, made=error)) for row, error in batch.errors]
     good = [
-        (row, Source(_title(number, len(examples), is_preferred), b"", True, row=example))
+        (row, Source(_title(number, len(examples), is_preferred), is_line=True, made=example))
         for row, group in groupby(made, lambda one: one[0].row)
         for examples in [[*group]]
         for number, (example, is_preferred) in enumerate(examples, 1)

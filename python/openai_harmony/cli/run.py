@@ -154,6 +154,9 @@ class Parser(argparse.ArgumentParser):
         return options
 
     def _suggestion(self, argument: str) -> str:
+        is_output = argument.partition("=")[0] in ("-o", "--output")
+        if is_output and any(one.metavar == "OUT" for one in self._get_positional_actions()):
+            return ": OUT is the last argument, without a flag before it"
         if not argument.startswith("--"):
             return ""
         # Without the dashes, which all of them share.

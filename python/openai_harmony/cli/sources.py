@@ -14,6 +14,7 @@ from openai_harmony.errors import HarmonyError
 
 if TYPE_CHECKING:
     from openai_harmony.training import Example
+    from openai_harmony.training.dataset.written import WrittenExample
 
 MOST_BYTES = 64 * 2**20
 """The most of one input. Files of lines may be longer: each line is an input."""
@@ -24,19 +25,13 @@ class Source(NamedTuple):
 
     name: str
     """The file, and the line of one that has several inputs."""
-    raw: bytes
+    raw: bytes = b""
     is_line: bool = False
     """Whether it is one of many, so that those after it are read although it is bad."""
-    example: tuple[list[int], list[int]] | None = None
-    """The tokens and the mask that a file of examples has, which is no text."""
-    row: Example | None = None
-    """The same of a row that has been rendered, with its messages."""
-    error: HarmonyError | None = None
-    """Why a row gives no example."""
+    made: Example | WrittenExample | HarmonyError | None = None
+    """The example that a file has, or that was rendered of a row, or why the row gives none."""
     notes: tuple[tuple[str, str], ...] = ()
     """What did not reach the tokens of these and other rows, each with the name of the file."""
-    size: int | None = None
-    """How many bytes of the file it is, if not those of ``raw``."""
 
 
 def sources(names: Iterable[str]) -> Iterator[Source]:
@@ -71,7 +66,7 @@ def _written(name: str) -> Iterator[Source]:
     try:
         for path in files(name) if os.path.isdir(name) else [name]:
             for title, example in examples(path):
-                yield Source(f"{path}:{title}", b"", example=example)
+                yield Source(f"{path}:{title}", made=example)
     except NotWrittenError as error:
         raise CommandError(f"{name}: {error}") from None
 

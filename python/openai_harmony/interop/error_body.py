@@ -12,7 +12,7 @@ from openai_harmony.errors import (
     PromptTooLongError,
     UnsupportedContent,
 )
-from openai_harmony.kinds import Api, ErrorKind
+from openai_harmony.kinds import Api
 
 
 class ErrorBody(NamedTuple):
@@ -47,7 +47,7 @@ def error_body(api: Api, error: Exception | str, status: int | None = None) -> E
     ErrorBody(status=503, body={'error': 'the engine is down'})
     """
     if status is None:
-        is_of_program = isinstance(error, HarmonyError) and error.kind in _OF_PROGRAM
+        is_of_program = isinstance(error, HarmonyError) and error.kind in _lowlevel.OF_PROGRAM
         is_of_request = isinstance(error, (HarmonyError, ValueError)) and not is_of_program
         status = 400 if is_of_request else 500
     path, code = None, None
@@ -56,19 +56,6 @@ def error_body(api: Api, error: Exception | str, status: int | None = None) -> E
     message = _in_words_of(api, error) or str(error)
     body = _lowlevel.error_body(api, status, message, path, code)
     return ErrorBody(status, json.loads(body))
-
-
-_OF_PROGRAM: frozenset[ErrorKind] = frozenset(
-    {
-        "invalid_logprobs",
-        "invalid_rollout",
-        "invalid_row",
-        "invalid_state",
-        "nothing_to_train",
-        "too_many_tokens",
-    }
-)
-"""Kinds of mistakes in the program, not in the request that it answers (Rust: `is_of_program`)."""
 
 
 def _in_words_of(api: Api, error: Exception | str) -> str | None:

@@ -7,29 +7,14 @@ import re
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any
 
 from openai_harmony.chat import Conversation, Message
 from openai_harmony.errors import HarmonyError
 from openai_harmony.interop.turn import Turn
-from openai_harmony.kinds import Api
+from openai_harmony.kinds import Form
 from openai_harmony.show.answers import READERS, answered, whole_answer
 from openai_harmony.show.cells import the_encoding
-
-Form: TypeAlias = Literal[
-    "harmony",
-    Api,
-    "tokens",
-    "markers",
-    "stripped",
-    "plain",
-    "answer",
-]
-"""``markers`` is text with the special tokens' names spelled, ``stripped`` text whose
-special tokens were dropped, ``plain`` ordinary text, ``answer`` what an API answered,
-whole or as the log of a stream."""
-
-FORMS: tuple[Form, ...] = get_args(Form)
 
 MOST_MESSAGES = 100_000
 """The most messages of a conversation or a request: pictures of more would take gigabytes."""

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import operator
 import os
-from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
+
+from typing_extensions import Self
 
 from openai_harmony._arrays import IntArray
 from openai_harmony._counted import counted
-from openai_harmony.errors import HarmonyError
 from openai_harmony.rendered import MessageSpan
 from openai_harmony.training import arrow, megatron, packing
+from openai_harmony.training.flat import FlatExamples
 
 if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
-
-# Rows have no `source`.
-_FIELDS_OF_A_SPAN = len(MessageSpan._fields) - 1
 
 
 class Example(NamedTuple):
@@ -41,7 +39,7 @@ class Example(NamedTuple):
         return f"<Example of row {self.row}: {tokens}, {trained}, {messages}>"
 
 
-class Batch:
+class Batch(FlatExamples):
     """The examples of many rows, which :func:`render` makes: flat arrays, in the order of the rows.
 
     NumPy takes each array without a copy, as whatever reads the buffer protocol does. Each row has
@@ -56,53 +54,6 @@ class Batch:
     >>> batch.errors
     [(1, InvalidRowError('Invalid row: messages is empty'))]
     """
-
-    tokens: IntArray
-    """The token ids of all examples, uint32."""
-    offsets: IntArray
-    """Where each example begins among the tokens, and the end of the last, int64: one more than
-    there are examples. Example ``i`` is ``tokens[offsets[i]:offsets[i + 1]]``."""
-    loss_mask: bytearray
-    """A byte for each token: 1 if it is trained, else 0."""
-    row: IntArray
-    """The index of the row that each example was made of, int64."""
-    preferred: list[bool]
-    """Whether each example is a preferred answer, with ``format="preference"``; else empty."""
-    errors: list[tuple[int, HarmonyError]]
-    """Bad rows, each once, and what is wrong with them. They have no examples; but if turns of a
-    row are too long, the others are examples."""
-    dropped: list[int]
-    """The row of each example that was left out, since it has more than ``max_tokens``."""
-    truncated: list[int]
-    """The row of each example that lost turns to ``max_tokens``."""
-    unused: dict[str, int]
-    """What does not reach the prompt, or not as written, and how often it was there:
-    ``messages[].annotations``, ``tools[]: an earlier tool has this name``."""
-    dropped_thoughts: int
-    """The number of reasoning messages that were not rendered, since a model does not see those of
-    completed turns (by ``config``). With an example for each turn it is 0."""
-    packs: IntArray | None
-    """Where each pack begins among the examples, and the end of the last, int64; ``None`` unless
-    :meth:`pack` made this batch."""
-
-    def __init__(self, **fields: Any) -> None:
-        """From the fields as the compiled function gives them."""
-        self.tokens = fields["tokens"]
-        self.offsets = fields["offsets"]
-        self.loss_mask = fields["loss_mask"]
-        self.row = fields["row"]
-        self.preferred = fields["preferred"]
-        self._spans = fields["spans"]
-        self._span_offsets = fields["span_offsets"]
-        self.errors = fields["errors"]
-        self.dropped = fields["dropped"]
-        self.truncated = fields["truncated"]
-        self.unused = fields["unused"]
-        self.dropped_thoughts = fields["dropped_thoughts"]
-        self.packs = None
-
-    def __len__(self) -> int:
-        return len(self.row)
 
     @overload
     def __getitem__(self, index: int) -> Example: ...
@@ -128,18 +79,6 @@ class Batch:
 
     def __iter__(self) -> Iterator[Example]:
         return (self[index] for index in range(len(self)))
-
-    @property
-    def spans(self) -> list[list[MessageSpan]]:
-        """The spans of the messages of each example, as :class:`Example` has them."""
-        return [self._span(index) for index in range(len(self))]
-
-    def _span(self, index: int) -> list[MessageSpan]:
-        spans = []
-        for span in range(self._span_offsets[index], self._span_offsets[index + 1]):
-            begin = span * _FIELDS_OF_A_SPAN
-            spans.append(MessageSpan(*self._spans[begin : begin + _FIELDS_OF_A_SPAN]))
-        return spans
 
     def to_arrow(self, columns: arrow.Columns = "trl") -> pa.Table:
         """The examples as a table, a row for each, with the columns that a trainer reads.
@@ -174,7 +113,7 @@ class Batch:
         """
         return arrow.to_arrow(self, columns)
 
-    def pack(self, size: int) -> Batch:
+    def pack(self, size: int) -> Self:
         """The same examples in another order, so that neighbours fill rows of ``size`` tokens.
 
         Packing is best fit, the longest first, and never cuts an example. ``packs`` has which
@@ -191,32 +130,6 @@ class Batch:
         ([0, 2, 3], [[63, 63], [63]])
         """
         return packing.pack(self, size)
-
-    def select(self, order: Sequence[int]) -> Batch:
-        """The examples with these indexes, in this order; all else is this batch's."""
-        fields: dict[str, Any] = {**vars(self), "tokens": array("I"), "loss_mask": bytearray()}
-        fields |= {"offsets": array("q", [0]), "row": array("q"), "span_offsets": array("q", [0])}
-        fields["spans"] = spans = self._spans[:0]
-        fields["preferred"] = [self.preferred[index] for index in order if self.preferred]
-        for index in order:
-            begin, end = self.offsets[index], self.offsets[index + 1]
-            fields["tokens"] += self.tokens[begin:end]
-            fields["loss_mask"] += self.loss_mask[begin:end]
-            fields["offsets"].append(len(fields["tokens"]))
-            fields["row"].append(self.row[index])
-            first, last = self._span_offsets[index], self._span_offsets[index + 1]
-            spans += self._spans[first * _FIELDS_OF_A_SPAN : last * _FIELDS_OF_A_SPAN]
-            fields["span_offsets"].append(len(spans) // _FIELDS_OF_A_SPAN)
-        return Batch(**fields)
-
-    def rows_of(self, columns: arrow.Columns) -> Sequence[int]:
-        """Where each row of :meth:`to_arrow` begins among the examples, and the end of the last.
-
-        A row is a pack, with ``"dpo"`` a pair of answers, else an example.
-        """
-        if columns == "dpo":
-            return range(0, len(self) + 1, 2)
-        return range(len(self) + 1) if self.packs is None else self.packs
 
     def to_numpy(self) -> dict[str, np.ndarray[Any, Any]]:
         """``tokens``, ``offsets``, ``loss_mask`` and ``row`` as NumPy arrays, without a copy.

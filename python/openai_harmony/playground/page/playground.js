@@ -1,47 +1,11 @@
-// The page's state is its fields; the link has them after the #. The server draws, this only asks.
+// The page's state is its fields. The server draws, this only asks.
 "use strict";
 
 const MOST_BYTES = 4 * 2 ** 20;
-const MOST_LINK = 30000;
-const FIELDS = ["body", "sampled", "thoughts", "header_style", "tool_schema", "ending", "mask", "against", "strict"];
 const element = (id) => document.getElementById(id);
 const valueOf = (id) => (element(id).type === "checkbox" ? element(id).checked : element(id).value);
 
-let examples = { bodies: [], samples: [] };
 const latest = { prompt: 0, answer: 0 };
-
-function setValue(id, value) {
-  if (element(id).type === "checkbox") element(id).checked = value === true;
-  else if (typeof value === "string") element(id).value = value;
-}
-
-function state() {
-  const all = Object.fromEntries(FIELDS.map((id) => [id, valueOf(id)]));
-  return { ...all, upto: Number(element("upto").value) };
-}
-
-function toLink(all) {
-  const bytes = new TextEncoder().encode(JSON.stringify(all));
-  if (bytes.length > MOST_LINK) return null;
-  const text = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
-  return text.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
-}
-
-function fromLink(text) {
-  try {
-    const raw = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
-    const all = JSON.parse(new TextDecoder().decode(Uint8Array.from(raw, (one) => one.charCodeAt(0))));
-    return all !== null && typeof all === "object" ? all : null;
-  } catch {
-    return null;
-  }
-}
-
-function remember() {
-  const link = toLink(state());
-  history.replaceState(null, "", link === null ? "#" : `#${link}`);
-  element("copied").textContent = link === null ? "Too long for a link." : "";
-}
 
 function tooLong(length) {
   return `The input has ${(length / 2 ** 20).toFixed(1)} MiB; the limit here is 4 MiB. "harmony show" reads files.`;
@@ -118,7 +82,6 @@ async function drawAnswer(toTheEnd) {
   fill("chunks", made.chunks ?? [], made.fresh ?? 0);
   const earlier = made.earlier ? ` (the last ${made.chunks.length} of ${made.earlier + made.chunks.length})` : "";
   element("chunks-title").textContent = made.dialect ? `Chunks of ${made.dialect}${earlier}` : "Chunks of the API";
-  remember();
 }
 
 // The new part in a chunk of any of the APIs, without its frame.
@@ -174,21 +137,15 @@ function step(by) {
 }
 
 async function begin() {
-  examples = await (await fetch("examples.json")).json();
+  const examples = await (await fetch("examples.json")).json();
   choose(element("body-example"), "body", examples.bodies);
   choose(element("sampled-example"), "sampled", examples.samples);
   element("body").value = JSON.stringify(examples.bodies[0].value, null, 2);
   element("sampled").value = examples.samples[0].value;
-  const linked = fromLink(location.hash.slice(1));
-  if (linked) for (const id of FIELDS) setValue(id, linked[id]);
-  // Of settings that are not the defaults a reader has to see them.
-  const chosen = ["thoughts", "header_style", "tool_schema"].some((id) => valueOf(id) !== "");
-  element("options").open = chosen || valueOf("ending") !== "completion";
-
   const prompted = later(drawPrompt);
   const answered = later(() => drawAnswer(true));
   for (const id of ["thoughts", "header_style", "tool_schema", "ending", "mask", "against"]) {
-    element(id).addEventListener("change", () => { drawPrompt(); remember(); });
+    element(id).addEventListener("change", drawPrompt);
   }
   element("body").addEventListener("input", () => { prompted(); answered(); });
   element("sampled").addEventListener("input", answered);
@@ -200,26 +157,8 @@ async function begin() {
   element("upto").addEventListener("input", () => drawAnswer(false));
   element("back").addEventListener("click", () => step(-1));
   element("forth").addEventListener("click", () => step(1));
-  element("copy").addEventListener("click", copy);
-  window.addEventListener("hashchange", () => location.reload());
-
-  const to = linked && Number.isInteger(linked.upto) ? linked.upto : null;
   await Promise.all([drawPrompt(), drawAnswer(true)]);
-  if (to !== null && to < Number(element("upto").max)) {
-    element("upto").value = to;
-    await drawAnswer(false);
-  }
   document.body.dataset.ready = "yes";
-}
-
-async function copy() {
-  remember();
-  try {
-    await navigator.clipboard.writeText(location.href);
-    element("copied").textContent = "Copied.";
-  } catch {
-    element("copied").textContent = "The link is in the address bar.";
-  }
 }
 
 begin();
