@@ -194,8 +194,8 @@ LOOSENED: dict[str, dict[str, int]] = {
     "xgrammar": IN_BNF,
     "lark": {
         "dependentRequired": 69,
-        "maxProperties": 13,
-        "minProperties": 11,
+        "maxProperties": 21,
+        "minProperties": 19,
         "not": 70,
         "oneOf": 66,
         "propertyNames": 9,

@@ -33,8 +33,9 @@ pub(super) fn hold(
             .and_then(Value::as_u64)
             .map(|count| usize::try_from(count).unwrap_or(usize::MAX));
         let Some(count) = count else { continue };
-        // Where no member has a name of its own, they are counted like items.
-        let is_counted = named == 0 && needed == 0 && !members.contains_key("allOf");
+        // Where no member has a name of its own, here or in a schema beside, they are counted like items.
+        let is_counted =
+            !members.contains_key("allOf") && !names_members(&Value::Object(clean.clone()));
         if says_nothing(keyword, count) {
             clean.remove(keyword);
         } else if !is_counted {
@@ -46,6 +47,20 @@ pub(super) fn hold(
             );
         }
     }
+}
+
+/// Whether a schema, or one that applies to the same value, names a member.
+fn names_members(schema: &Value) -> bool {
+    let is_named = |key| match schema.get(key) {
+        Some(Value::Object(members)) => !members.is_empty(),
+        Some(Value::Array(names)) => !names.is_empty(),
+        _ => false,
+    };
+    let mut beside = ["anyOf", "oneOf"].iter().filter_map(|key| schema.get(*key)?.as_array());
+    is_named("properties")
+        || is_named("required")
+        || schema.get("$ref").is_some()
+        || beside.any(|schemas| schemas.iter().any(names_members))
 }
 
 fn hold_names(clean: &mut Map<String, Value>, names: &Value, path: &Path, report: &mut Report) {
