@@ -255,10 +255,7 @@ class Gateway:
             return await in_thread(self._too_long, prepared.turn, error)
 
         async def begun() -> Response | None:
-            record.answers = await self._begin(prepared, body, call)
-            for answer in record.answers:
-                # A stream that is cancelled before its first piece closes nothing itself.
-                stack.push_async_callback(answer.begun[1].aclose)
+            record.answers = await self._begin(prepared, body, call, stack)
             record.sampling()
             return None if record.stream else await self._whole(record.answers)
 
@@ -422,9 +419,12 @@ class Gateway:
         room = min(context // 2, self.settings.max_output_tokens, asked or context)
         return turn.prompt_array(self.encoding, max_tokens=context - room)
 
-    async def _begin(self, prepared: Prepared, body: Body, call: Call) -> list[Answer]:
+    async def _begin(
+        self, prepared: Prepared, body: Body, call: Call, stack: AsyncExitStack
+    ) -> list[Answer]:
         """Answers that have begun, all with one id and time."""
         turn, grammar, asked = prepared.turn, prepared.grammar, prepared.asked
+        engine = self.engine  # `SIGHUP` may change it before the first token
         budget = self._budget(turn)
         options: dict[str, Any] = {
             "model": turn.model or self.model,
@@ -434,7 +434,10 @@ class Gateway:
         }
         if body.flag("return_token_ids"):
             options["prompt_token_ids"] = prepared.prompt
-        begun = await begin(self.engine, asked)
+        begun = await begin(engine, asked)
+        for _, rest in begun:
+            # A stream that is cancelled before its first piece closes nothing itself.
+            stack.push_async_callback(rest.aclose)
         if grammar is not None:
             self._warn_of_engine()
             self.journal.loosened(grammar.loosened)
@@ -449,7 +452,7 @@ class Gateway:
         ]
         if budget is not None:
             for answer, one_asked in zip(answers, asked):
-                answer.go_on = partial(go_on, self.engine, one_asked)
+                answer.go_on = partial(go_on, engine, one_asked)
                 answer.needs_call = grammar is not None and grammar.needs_call
         return answers
 

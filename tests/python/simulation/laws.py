@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from openai_harmony.serve.settings import Settings
-from simulation.simulated_clients import CHAT, NEVER, RESPONSES, Exchange, Understood
+from simulation.simulated_clients import CHAT, NEVER, READY, RESPONSES, Exchange, Understood
 from simulation.simulated_engine import EARLY, FORCED, MARKER, Asked, Plan
 
+USAGE = re.compile(rb'"(?:completion_tokens|output_tokens|eval_count)": ?(\d+)')
 GRAMMARS = {"structured_outputs", "structural_tag", "grammar"}
+SAMPLING = ("temperature", "top_p")
+"""Fields that every API has."""
 AT_ONCE = 0.5
 """Seconds within which what needs nobody else happens, threads and connections included."""
 IDLE_SECONDS = 60.0
@@ -26,6 +29,8 @@ MOST_CONNECTING = 4.0
 """The most seconds until the engine is asked, with all questions about it."""
 THOUGHT_HEADER = 3
 """The tokens before a thought."""
+MOST_TO_CONNECT = 60.0
+"""The most seconds until a connection is made."""
 LAST_SECONDS = 2.5
 """So long an answer may take to end once its time is up."""
 
@@ -41,6 +46,11 @@ class Laws:
         self._asked: dict[str, list[Asked]] = {one.marker: [] for one in self._exchanges}
         for asked in world.engine.asked:
             self._asked[asked.marker].append(asked)
+        self._first = {
+            marker: min((found.began for found in asked), default=NEVER)
+            for marker, asked in self._asked.items()
+        }
+        """When the engine was asked first."""
 
     def check(self) -> None:
         """``AssertionError`` if one is broken."""
@@ -55,6 +65,7 @@ class Laws:
         assert not self._world.network.failures, self._world.network.failures
         for process in self._world.processes:
             self.as_many_as_allowed(process)
+            self.in_turn(process)
         self.ids_are_unique()
         self.all_is_given_back()
 
@@ -71,46 +82,42 @@ class Laws:
         of = (process for process in self._world.processes if process.took(one.server))
         return next(of, None)
 
-    def _most(self, process: Any, at: float, value: Callable[[Settings], Any]) -> Any:
-        """The largest of the values that counted up to then."""
-        return max(value(settings) for since, settings in process.history if since <= at + AT_ONCE)
-
     def _plan_fault(self, one: Exchange) -> set[str]:
         return {plan.fault for plan in self._world.engine.plans.get(one.marker, ()) if plan.fault}
 
     def ends_in_time(self, one: Exchange) -> None:
         """Every request ends, by an answer or with its connection."""
-        if one.left or (process := self._process(one)) is None:
+        if one.left or one.path == READY or (process := self._process(one)) is None:
             return
-        settings = process.history[0][1]
-
-        def longest(name: str) -> float:
-            return float(self._most(process, NEVER, lambda found: getattr(found, name)))
+        settings = process.settings
 
         if one.stops:
-            latest = one.begun + 2 * longest("body_timeout") + AT_ONCE
-            latest += longest("client_timeout") + 5 if one.slow else 0
+            latest = one.begun + 2 * settings.body_timeout + AT_ONCE
+            latest += settings.client_timeout + 5 if one.slow else 0
             latest += DISCARD_SECONDS if one.padding else 0
+            if len(one.request()) * (1 - 1 / one.pieces) - 1000 >= LARGE and not one.slow:
+                arrived = max([one.begun, *(at for at, _ in one.connection.wire.delivered)])
+                latest = min(latest, arrived + 2 * LEAST_RATE_SECONDS + AT_ONCE)
         else:
-            answer = longest("request_timeout") + longest("client_timeout")
-            latest = one.whole_at + longest("queue_timeout") + answer + LAST_SECONDS + AT_ONCE
+            answer = settings.request_timeout + settings.client_timeout
+            latest = one.whole_at + settings.queue_timeout + answer + LAST_SECONDS + AT_ONCE
             latest += 3 * settings.store_timeout if self._world.network.hangs else 0
         asked = self._asked.get(one.marker, ()) if one.method == "POST" else ()
         drained = process.ends_at + settings.drain_timeout + AT_ONCE
         drained += LAST_SECONDS if asked else 0
         drained += settings.store_timeout if self._world.network.hangs else 0
-        drained += AT_ONCE if not one.slow else longest("client_timeout") + 5
+        drained += AT_ONCE if not one.slow else settings.client_timeout + 5
         latest = min(latest, max(drained, one.begun + AT_ONCE))
         # A client that reads nothing sees the close of a WebSocket late, and a refusal.
         is_blind = one.slow > LAST_SECONDS and (one.is_message or not asked)
         ended = one.released if is_blind else one.ended
         assert ended <= latest, f"it ended {ended - latest} s too late"
         if asked and not self._world.network.refusals:
-            waited = min(found.began for found in asked) - one.whole_at
+            waited = self._first[one.marker] - one.whole_at
             waited -= settings.store_timeout if self._world.network.hangs else 0
-            waited -= longest("queue_timeout") + MOST_CONNECTING
+            waited -= settings.queue_timeout + MOST_CONNECTING
             assert waited <= 0, f"it waited {waited} s too long"
-        unread = one.connection.wire.peer.longest_full - longest("client_timeout")
+        unread = one.connection.wire.peer.longest_full - settings.client_timeout
         assert unread <= AT_ONCE, f"nothing was read for {unread} s too long"
 
     def is_its_own(self, one: Exchange) -> None:
@@ -130,14 +137,14 @@ class Laws:
 
     def _fields_are_its_own(self, one: Exchange, asked: Asked) -> None:
         kind = self._world.engine.kind
-        names = ["temperature"]
+        names = [*SAMPLING]
         if kind.startswith("vllm"):
             names += ["cache_salt", "priority", "min_tokens"]
         for name in names:
             given = one.body.get(name)
             assert name != "priority" or not given or given > 0, "only for trusted keys"
-            if one.path.startswith("/api/") and name == "temperature":
-                given = one.body.get("options", {}).get(name)
+            if name in SAMPLING:
+                given = one.body.get("options", one.body).get(name, 1.0)
             assert asked.body.get(name) == given, f"{name} is {asked.body.get(name)}, not {given}"
 
         if "response_format" in one.body and not one.is_hostile:
@@ -145,8 +152,10 @@ class Laws:
 
     def is_meant(self, one: Exchange) -> None:
         """Every answer is what the model's tokens mean, or ends as its API says failures end."""
-        assert one.status != 500, one.raw
+        assert one.status != 500 or one.path == READY, one.raw
         assert one.status in (0, 401) or one.key not in self._world.wrong_keys, "a wrong key"
+        if one.status and not one.is_message and one.begun > self._process(one).term_at:
+            assert one.found.get("connection") == "close", "a server that ends keeps a connection"
         if one.left or one.stops:
             return
         process = self._process(one)
@@ -162,6 +171,12 @@ class Laws:
             # Its last piece has little time.
             ends = one.slow and (self._is_late(one) or one.ended >= self._ends_at(process))
             assert is_taken or is_gone or ends, "nothing ends it"
+            return
+        if one.path == READY:
+            assert one.status == 503 or one.begun <= process.term_at, "ready while it ends"
+            soon = one.status == 200 and one.ended - one.whole_at < MOST_CONNECTING
+            ends = one.ended >= process.term_at or self._world.network.refusals
+            assert soon or ends, f"{one.raw!r} after {one.ended - one.whole_at} s"
             return
         if one.method != "POST" and one.status == 200:
             identity = one.path.rpartition("/")[2]
@@ -188,20 +203,23 @@ class Laws:
             left.remove(min(fitting, key=lambda plan: plan.calls))  # cut off, a call fits all
         asked = [found for found in self._asked[one.marker] if not found.is_void]
         assert not any(found.fault in EARLY for found in asked), "an engine's fault is hidden"
+        assert one.size <= process.settings.max_body, "the body is too large"
+        counted = USAGE.findall(one.raw)
+        is_cut = any(found.continues for found in asked)
+        if counted and not is_cut and all(answer.end == "done" for answer in found):
+            sampled = sum(len(plan.sampled) for plan in plans)
+            assert int(counted[-1]) == sampled, f"{counted[-1]} tokens of {sampled} are counted"
 
     def _is_late(self, one: Exchange) -> bool:
         """Whether its time was up."""
-        process = self._process(one)
-        limit = min(found.request_timeout for _, found in process.history)
-        return one.ended - one.whole_at >= 0.99 * limit
+        return one.ended - one.whole_at >= 0.99 * self._process(one).settings.request_timeout
 
     def _is_unheard(self, one: Exchange) -> bool:
         """Whether the server may close the connection without a word."""
         process = self._process(one)
         if process is None or one.whole_at >= process.ends_at - AT_ONCE:
             return True
-        patience = min(found.body_timeout for _, found in process.history)
-        is_slow = min(one.whole_at, one.ended) - one.begun >= 0.9 * patience
+        is_slow = min(one.whole_at, one.ended) - one.begun >= 0.9 * process.settings.body_timeout
         return is_slow or one.waited >= IDLE_SECONDS
 
     def _fits(self, one: Exchange, plan: Plan, answer: Understood) -> bool:
@@ -211,11 +229,13 @@ class Laws:
                 return plan.calls and {"text": text} == json.loads(answer.call)
             return answer.text == text
         assert answer.end == "length", answer
-        process = self._process(one)
-        most = min(settings.max_output_tokens for _, settings in process.history)
-        most = min(most, self._world.keys.get(one.key, {}).get("tokens", most))
+        most = self._most_tokens(one)
         assert most < len(plan.sampled) + 20, "cut off before the limit"
         return plan.calls or text.startswith(answer.text.rstrip("\ufffd"))
+
+    def _most_tokens(self, one: Exchange) -> int:
+        most = self._process(one).settings.max_output_tokens
+        return min(most, self._world.keys.get(one.key, {}).get("tokens", most))
 
     def _ends_at(self, process: Any) -> float:
         return NEVER if process is None else float(process.ends_at)
@@ -224,7 +244,9 @@ class Laws:
         faults, process = self._plan_fault(one), self._process(one)
         status, took = one.status, one.ended - one.whole_at
         settings = process.settings
-        ends = one.ended >= self._ends_at(process) - 0.01
+        # A WebSocket takes no more requests once the server ends.
+        drains = 0 if one.is_message and status != 200 else settings.drain_timeout
+        ends = one.ended >= self._ends_at(process) + drains - 0.01
         refused = any(one.whole_at <= at <= one.ended for at in self._world.network.refusals)
         fails = self._world.store_fails or self._world.network.hangs
         stored = fails and one.path.startswith(RESPONSES)
@@ -232,40 +254,31 @@ class Laws:
         # While one answer begins, the others' connections are not read.
         silent |= {found.end for found in self._asked[one.marker]} & {"hangs"}
         is_late = self._is_late(one) or (silent and took >= 0.99 * settings.engine_timeout)
-        if status == 200:  # a stream
-            assert faults or ends or is_late or stored or refused, "it failed"
-        elif status == 429:
-            full = self._was_full(one, process)
-            waited = took >= 0.99 * min(found.queue_timeout for _, found in process.history)
-            if "bytes of bodies" in text:
-                full = self._bodies_were_full(one, process)
-                assert full, "refused where there was room for its body"
-            else:
-                assert "busy" in faults or full or waited, f"refused where a place was free: {text}"
-        elif status == 400:
-            # What no store keeps is known to one WebSocket only.
-            last = [other for other in self._exchanges if other.marker in one.chain[-1:]]
-            is_new = one.is_message and last and last[0].connection is not one.connection
-            assert "refused" in faults or one.is_hostile or one.foreign or is_new, text
-        elif status == 403:
-            is_first = one.body.get("priority", 0) < 0
-            assert is_first or self._were_too_many(one, process), text
-        elif status == 404:
-            assert one.foreign, text
-        elif status == 401:
-            assert one.key in self._world.wrong_keys, text
-        elif status == 408:
-            patience = min(found.body_timeout for _, found in process.history)
-            patience = min(patience, LEAST_RATE_SECONDS) if one.padding else patience
-            assert min(one.whole_at, one.ended) - one.begun >= 0.9 * patience, text
-        elif status == 504:
-            assert is_late, text
-        elif status == 503:
-            assert "down" in faults or ends or stored or refused, text
-        elif status == 502:
-            assert faults - {"busy", "refused", "down"}, text
-        else:
-            raise AssertionError(f"status {status}: {text}")
+        # What no store keeps is known to one WebSocket only.
+        last = [other for other in self._exchanges if other.marker in one.chain[-1:]]
+        is_new = one.is_message and last and last[0].connection is not one.connection
+        rated = LEAST_RATE_SECONDS if one.padding else NEVER
+        slow = 0.9 * min(settings.body_timeout, rated)
+        is_busy = "busy" in faults or took >= 0.99 * settings.queue_timeout
+        of_bodies = "bytes of bodies" in text
+        right: dict[int, Callable[[], Any]] = {
+            200: lambda: faults or ends or is_late or stored or refused,  # a stream
+            400: lambda: "refused" in faults or one.is_hostile or one.foreign or is_new,
+            401: lambda: one.key in self._world.wrong_keys,
+            403: lambda: one.body.get("priority", 0) < 0 or self._were_too_many(one, process),
+            404: lambda: one.foreign,
+            408: lambda: min(one.whole_at, one.ended) - one.begun >= slow,
+            413: lambda: one.size > settings.max_body,
+            429: lambda: (
+                (self._bodies_were_full if of_bodies else self._was_full)(one, process)
+                or (is_busy and not of_bodies)
+            ),
+            502: lambda: faults - {"busy", "refused", "down"},
+            503: lambda: "down" in faults or ends or stored or refused,
+            504: lambda: is_late,
+        }
+        assert status in right, f"status {status}: {text}"
+        assert right[status](), f"{status} without a reason: {text}"
 
     def _others(self, one: Exchange, process: Any) -> list[Exchange]:
         """Those that asked the same process at the same time."""
@@ -286,19 +299,15 @@ class Laws:
         total, own = len(others), sum(other.key == one.key for other in others)
         limits = self._world.keys.get(one.key, {})
 
-        def is_full(found: Settings, running: int, waiting: int, mine: int, idle: int) -> bool:
-            return self._lacks(found.max_running, running, mine, 1, limits.get("running")) and (
-                self._lacks(found.max_waiting, waiting, idle, 1, limits.get("waiting"))
-            )
-
         return any(
-            is_full(found, running, waiting, mine, idle)
+            self._lacks(found.max_running, running, mine, 1, limits.get("running"))
+            and self._lacks(found.max_waiting, waiting, idle, 1, limits.get("waiting"))
             for since, found in process.history
             if since <= one.ended
             for running in range(total + 1)
-            for waiting in range(total - running + 1)
             for mine in range(min(own, running) + 1)
-            for idle in range(min(own - mine, waiting) + 1)
+            for waiting in [total - running]
+            for idle in [min(own - mine, waiting)]
         )
 
     def _lacks(self, most: int, used: int, own: int, more: int, limit: int | None) -> bool:
@@ -343,10 +352,8 @@ class Laws:
         assert len(more) <= one.count, f"{len(more)} continuations of {one.count} answers"
         process = self._process(one)
         if first:
-            own = self._world.keys.get(one.key, {}).get("tokens", NEVER)
-            most = [min(own, settings.max_output_tokens) for _, settings in process.history]
             for found in first:
-                assert found.most in [min(limit, 131_072 - len(found.prompt)) for limit in most]
+                assert found.most == min(self._most_tokens(one), 131_072 - len(found.prompt))
         ended = sorted(found.ended for found in first)
         for before, found in zip(ended, sorted(more, key=lambda found: found.began)):
             assert before <= found.began + AT_ONCE, "the engine continues a thought that ended"
@@ -363,22 +370,23 @@ class Laws:
         for found in asked:
             late = found.ended - max(one.ended, found.whole_at)
             assert late <= 2 * AT_ONCE, f"the engine samples for nobody, {late} s"
+            identity = one.found.get("x-request-id", "")
+            named = one.is_message or found.headers["x-request-id"].startswith(identity)
+            assert named, "the engine was told another request's id"
+            patience = NEVER if one.slow else process.settings.engine_timeout + AT_ONCE
+            assert found.silent <= patience, f"nothing was said for {found.silent} s"
+            valid = [settings for at, settings in process.history if at <= found.began]
+            valid = valid[-1:] if process.history[-1][0] < one.whole_at else valid
+            assert any(each.engine.endswith(found.address) for each in valid), "the old engine"
+        assert len({found.address for found in counted}) <= 1, "an answer of two engines"
 
     def as_many_as_allowed(self, process: Any) -> None:
         """Never more than ``max_running`` at once, nor fewer while somebody waits."""
-        own = [
-            one
-            for one in self._exchanges
-            if self._process(one) is process and one.method == "POST" and one.whole_at < NEVER
-        ]
-        first = {
-            id(one): min((found.began for found in self._asked.get(one.marker, ())), default=NEVER)
-            for one in own
-        }
+        own, first = self._own(process), self._first
         times = {
             at
             for one in own
-            for at in (one.whole_at + AT_ONCE, first[id(one)], one.ended, one.released)
+            for at in (one.whole_at + AT_ONCE, first[one.marker], one.ended, one.released)
         }
         times |= {since for since, _ in process.history} | {
             at for here in self._world.network.busy for at in here
@@ -386,19 +394,24 @@ class Laws:
         moments = sorted(at for at in times if at < process.term_at)
         starved = 0.0
         for at, then in zip(moments, [*moments[1:], moments[-1] if moments else 0]):
-            served = [one for one in own if first[id(one)] <= at < one.released]
-            most = self._most(process, at, lambda found: found.max_running)
+            served = [one for one in own if first[one.marker] <= at < one.released]
+            valid = [found for since, found in process.history if since <= at + AT_ONCE]
+            most = max(found.max_running for found in valid)
             assert len(served) <= most, f"{served} at once, {most} are allowed, at {at}"
             there = [one for one in own if self._asks_since(one) + AT_ONCE <= at < one.released]
-            waiting = self._most(process, at, lambda found: found.max_waiting)
-            assert len(there) <= most + waiting, (
-                f"{len(there) - most} wait, {waiting} may, at {at}: {there}"
-            )
+            waiting = max(found.max_waiting for found in valid)
+            about = f"{len(there) - most} wait, {waiting} may, at {at}: {there}"
+            assert len(there) <= most + waiting, about
             for key in self._world.keys:
                 self._has_its_share(key, most, waiting, served, there)
+            gone = at + MOST_CONNECTING
+            held = [one for one in there if gone < min(first[one.marker], one.released)]
+            sizes = sum(len(one.request()) for one in held if one.padding)
+            is_full = sizes > process.settings.max_bodies and not self._world.network.refusals
+            assert not is_full, f"{sizes} bytes of bodies at {at}: {held}"
             now = next(found for since, found in reversed(process.history) if since <= at)
-            pending = [one for one in there if first[id(one)] > at and not one.is_hostile]
-            held = [one for one in own if first[id(one)] <= at < one.ended + AT_ONCE]
+            pending = [one for one in there if first[one.marker] > at and not one.is_hostile]
+            held = [one for one in own if first[one.marker] <= at < one.ended + AT_ONCE]
             under_way = sum(
                 here[0] - AT_ONCE <= at < here[1] + AT_ONCE for here in self._world.network.busy
             )
@@ -410,6 +423,27 @@ class Laws:
             about = f"{len(held)} of {now.max_running} answered, {under_way} connect"
             assert starved <= AT_ONCE, f"{about}, and others wait, at {at}: {pending} {held}"
 
+    def in_turn(self, process: Any) -> None:
+        """The oldest request of a key comes first, and keys take turns."""
+        if self._world.network.refusals:
+            return
+        there = [(one, self._first[one.marker]) for one in self._own(process)]
+        for one, began in there:
+            since, until = self._asks_since(one) + AT_ONCE, min(began, one.released)
+            own = [each for each in there if each[0].key == one.key and each[0] is not one]
+            # The engine is asked soon after a place is given.
+            last = until - MOST_CONNECTING
+            passed = [each for each, at in own if since <= each.whole_at <= at < last]
+            assert not passed, f"{passed} came after {one}, and was first"
+            if not any(at < until and each.ended + AT_ONCE >= since for each, at in own):
+                passed = [each for each, at in there if since + MOST_CONNECTING <= at < last]
+                assert len(passed) <= 1, f"{passed} have the turn of {one}"
+
+    def _own(self, process: Any) -> list[Exchange]:
+        """What a process was asked, and has read."""
+        asked = [one for one in self._exchanges if one.method == "POST" and one.whole_at < NEVER]
+        return [one for one in asked if self._process(one) is process]
+
     def _asks_since(self, one: Exchange) -> float:
         """When it asks for a place at the latest: what it refers to is read before."""
         hangs = self._world.network.hangs and one.path.startswith(RESPONSES)
@@ -420,10 +454,8 @@ class Laws:
         limits = self._world.keys[key]
         if len(self._world.keys) > 1:
             most, waiting = (min(one, max(1, 3 * one // 4)) for one in (most, waiting))
-        most, waiting = (
-            min(most, limits.get("running", most)),
-            min(waiting, limits.get("waiting", waiting)),
-        )
+        most = min(most, limits.get("running", most))
+        waiting = min(waiting, limits.get("waiting", waiting))
         own, all_own = ([one for one in some if one.key == key] for some in (served, there))
         assert len(own) <= most, f"{key} has {len(own)} places, {most} may be: {own}"
         assert len(all_own) <= most + waiting, f"{len(all_own)} of {key} are there: {all_own}"
@@ -447,5 +479,10 @@ class Laws:
             assert process.gateway.bodies.held == 0, "bytes of bodies are left"
             running = process.gateway.journal.metrics().decode()
             assert "harmony_requests_running 0.0" in running
+            store = process.app.state.store
+            assert store is None or store.share.used == 0, "questions to the store are left"
+            patience = min(process.settings.engine_timeout, MOST_TO_CONNECT)
+            longest = max((end - begun for begun, end in self._world.network.busy), default=0.0)
+            assert longest <= patience + 1, f"{longest} s for a connection"  # aiohttp rounds up
         open_wires = [wire for wire in self._world.network.open if not wire.is_lost]
         assert not open_wires, f"connections are left: {[vars(wire) for wire in open_wires]}"

@@ -19,6 +19,7 @@ NEVER = float("inf")
 MOST_OF_CONTROL = 127
 """The most bytes of a frame of a WebSocket that is no event: a ping, or an end."""
 CHAT, RESPONSES, MESSAGES = "/v1/chat/completions", "/v1/responses", "/v1/messages"
+READY = "/ready"
 PATHS = (CHAT, CHAT, RESPONSES, MESSAGES, "/api/chat", "/api/generate")
 
 
@@ -104,6 +105,11 @@ class Exchange:
             return None
         [answer] = self.answers()
         return answer if answer.end in ("done", "length") and answer.text else None
+
+    @property
+    def size(self) -> int:
+        """The bytes of its body."""
+        return len(self.request().partition(b"\r\n\r\n")[2])
 
     def request(self) -> bytes:
         body = (
@@ -431,12 +437,11 @@ class Connection(asyncio.Protocol):
         if not exchange.is_complete:
             counts = [0, *(count for _, count in wire.peer.written)]
             least = MOST_OF_CONTROL if exchange.is_message else 0
-            written = [
-                at
-                for (at, count), earlier in zip(wire.peer.written[before:], counts[before:])
-                if count - earlier > least
-            ]
-            exchange.released = min([exchange.ended, *written[-1:]])
+            written = wire.peer.written[before:]
+            events = [one for one, to in zip(written, counts[before:]) if one[1] - to > least]
+            # A WebSocket may have been closed before, which a slow client has not read.
+            last = (events or written or (wire.peer.written if exchange.is_message else []))[-1:]
+            exchange.released = min([exchange.ended, *(at for at, _ in last)])
         if exchange.stops:
             wire.close()
         self.exchange, self._ended = None, loop.time()

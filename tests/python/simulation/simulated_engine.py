@@ -126,8 +126,12 @@ class Asked:
     """and its last."""
     continues: bool
     """Whether a thought was ended for it."""
+    address: str
+    """Where it was asked."""
     plan: Plan | None = field(default=None, repr=False)
     ended: float = float("inf")
+    silent: float = 0.0
+    """Seconds at the end in which it said nothing."""
     end: str = ""
     """``whole`` if all was sent, ``hangs`` if only HTTP's end was not, ``cancelled`` by the gateway, ``broken`` by the
     engine."""
@@ -151,7 +155,7 @@ class Engine:
     """Seconds after which it closes a connection that waits."""
 
     def listen(self, address: str) -> None:
-        self.network.listening[address] = [lambda: _Connection(self)]
+        self.network.listening[address] = [lambda: _Connection(self, address)]
 
     def plan(self, asked: Asked) -> Plan:
         """The next one of its marker that nobody has; after a thought, that of the thought."""
@@ -168,8 +172,8 @@ class Engine:
 class _Connection(asyncio.Protocol):
     """One that the gateway has made."""
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine, self._loop = engine, engine.network.loop
+    def __init__(self, engine: Engine, address: str) -> None:
+        self._engine, self._address, self._loop = engine, address, engine.network.loop
         self._parser = httptools.HttpRequestParser(self)
         self._count = 0
         self._task: asyncio.Task[None] | None = None
@@ -196,6 +200,8 @@ class _Connection(asyncio.Protocol):
     def _has_ended(self, how: str) -> None:
         if self.asked is not None and not self.asked.end:
             self.asked.end, self.asked.ended = how, self._loop.time()
+            said = self._wire.delivered[-1][0] if self._wire.delivered else 0.0
+            self.asked.silent = self.asked.ended - max(said, self.asked.whole_at)
 
     def on_message_begin(self) -> None:
         self._path, self._body, self._headers = b"", b"", {}
@@ -255,6 +261,7 @@ class _Connection(asyncio.Protocol):
             self._begun,
             self._loop.time(),
             continues,
+            self._address,
         )
 
     async def _sample(self, asked: Asked) -> None:
@@ -271,7 +278,8 @@ class _Connection(asyncio.Protocol):
             # vLLM before 0.33 has no such path.
             is_old = engine.kind == "vllm" and self._path.endswith(b"/generate")
             asked.is_void = fault == "failed" and is_old
-            self._write_json(STATUSES[fault], {"error": {"message": "said the engine"}})
+            message = "said the engine" * chance.choice((1, 1, 9000))
+            self._write_json(STATUSES[fault], {"error": {"message": message}})
         elif fault == "silence":
             await self._loop.create_future()
         elif fault in EARLY:

@@ -213,6 +213,11 @@ class NetworkedLoop(_Loop):  # type: ignore[misc]
             raise error  # what a client or the engine noticed
         self.network.failures.append(context)
 
+    def _asyncgen_finalizer_hook(self, agen: Any) -> None:
+        if "openai_harmony" in agen.ag_code.co_filename:
+            self.network.failures.append(f"{agen} was left to the garbage collector")
+        super()._asyncgen_finalizer_hook(agen)
+
     def add_signal_handler(self, sig: int, callback: Any, *args: Any) -> None:
         self.handlers[sig] = lambda: callback(*args)
 

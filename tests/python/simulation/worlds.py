@@ -22,6 +22,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,11 +30,12 @@ import sqlalchemy
 
 from openai_harmony.serve.settings import Settings
 from simulation import hostile_bodies
-from simulation.laws import Laws
+from simulation.laws import SAMPLING, Laws
 from simulation.simulated_clients import (
     CHAT,
     MESSAGES,
     PATHS,
+    READY,
     RESPONSES,
     Connection,
     Exchange,
@@ -80,9 +82,13 @@ class World:
             f"key-{name}": _options(chance) for name in "ab"[: chance.choice((0, 0, 1, 2, 2))]
         }
         """What each may."""
+        self.is_crowd = chance.random() < 0.2
+        """Whether many wait for one place."""
         settings = self._settings()
         self.processes = [Process(settings, SERVER) for _ in range(chance.choice((1, 1, 1, 2)))]
-        self.scripts = [self._script(at) for at in range(chance.choice((1, 2, 4, 8)))]
+        self.scripts = [
+            self._script(at) for at in range(12 if self.is_crowd else chance.choice((1, 2, 4, 8)))
+        ]
         self.is_begun = False
         """Whether all processes have started."""
 
@@ -97,12 +103,15 @@ class World:
             "request_timeout": chance.choice((5.0, 64.0, 3600.0)),
             "client_timeout": chance.choice((2.0, 60.0)),
             "body_timeout": chance.choice((2.0, 60.0)),
-            "shutdown_delay": chance.choice((0.0, 0.0, 1.0)),
+            "shutdown_delay": chance.choice((0.0, 1.0, 8.0)),
             "drain_timeout": chance.choice((0.0, 1.0, 30.0)),
             "max_output_tokens": chance.choice((5, 17, 5000, 5000)),
             "thinking_budget": chance.choice((None, None, 2, 8)),
             "max_bodies": chance.choice((90_000, 2**28)),
+            "max_body": chance.choice((40_000, 2**25, 2**25, 2**25)),
         }
+        if self.is_crowd:
+            named |= {"max_running": 1, "max_waiting": 1000, "queue_timeout": 60.0}
         self.stores, self.store_fails, self.network.hangs = chance.random() < 0.4, 0.0, 0.0
         if self.stores:
             self.store_fails = chance.choice((0.0, 0.0, 0.2))
@@ -126,8 +135,10 @@ class World:
             return self._chain(owner, is_socket)
         if is_socket:
             return [lambda: self._asks(RESPONSES, owner, is_message=True)] * 2
+        if chance.random() < 0.05:
+            return [lambda: Exchange(READY, method="GET")] * 4
         count = chance.choice((1, 1, 1, 2, 3))
-        return [lambda: self._asks(chance.choice(PATHS), owner) for _ in range(count)]
+        return [lambda: self._single(owner)] * count
 
     def _owner(self) -> str:
         return self.chance.choice(list(self.keys)) if self.keys else ""
@@ -139,6 +150,11 @@ class World:
             self.wrong_keys.add("wrong")
             owner = "wrong"
         return {"authorization": f"Bearer {owner}"}
+
+    def _single(self, owner: str) -> Exchange:
+        path = self.chance.choice(PATHS)
+        is_kept = path != RESPONSES or self.chance.random() < 0.7
+        return self._asks(path, owner, **({} if is_kept else {"store": False}))
 
     def _asks(self, path: str, owner: str, *, is_message: bool = False, **fields: Any) -> Exchange:
         chance = self.chance
@@ -165,7 +181,7 @@ class World:
 
     def _body(self, one: Exchange, fields: dict[str, Any]) -> dict[str, Any]:
         chance, text = self.chance, f"Say {one.marker}"
-        made: dict[str, Any] = {"stream": one.stream, "temperature": round(chance.random(), 6)}
+        made: dict[str, Any] = {"stream": one.stream}
         if one.path == RESPONSES:
             made["input"] = text
             if (item := fields.pop("item", None)) is not None:
@@ -175,12 +191,15 @@ class World:
             made["prompt"] = text
         else:
             made["messages"] = [{"role": "user", "content": text}]
-        if one.path.startswith("/api/"):
-            made["options"] = {"temperature": made.pop("temperature")}
+        names = [name for name in SAMPLING if chance.random() < 0.7]
+        sampling = {name: round(chance.uniform(0.1, 1), 6) for name in names}
+        made |= {"options": sampling} if one.path.startswith("/api/") else sampling
         if one.path == MESSAGES:
             made["max_tokens"] = 5000
         if one.count > 1:
             made["n"] = one.count
+        if one.path == CHAT and one.stream:
+            made["stream_options"] = {"include_usage": True}
         if one.path == CHAT and chance.random() < 0.1:
             made["response_format"] = {"type": "json_object"}
         if chance.random() < 0.5:
@@ -194,7 +213,7 @@ class World:
     def _manners(self, one: Exchange) -> None:
         """How it is sent and read."""
         chance = self.chance
-        one.padding = chance.choice((0, 0, 0, 0, 40_000)) if not one.is_message else 0
+        one.padding = chance.choice((0, 0, 0, 0, 50_000)) if not one.is_message else 0
         if chance.random() < 0.3 and not one.is_message:
             one.pieces, one.pause = chance.choice((2, 5)), chance.choice((0.0, 0.25, 1.0))
             one.stops = chance.random() < 0.15
@@ -237,8 +256,8 @@ class World:
         others = [key for key in self.keys if key != one.key]
         path = f"{RESPONSES}/{stored.id}"
 
-        def theft() -> Exchange:
-            thief, how = others[0], self.chance.choice(("GET", "DELETE", "items", "next", "item"))
+        def theft(how: str) -> Exchange:
+            thief = others[0]
             if how == "next":
                 made = self._asks(RESPONSES, thief, previous_response_id=stored.id)
             elif how == "item" and stored.item:
@@ -251,9 +270,12 @@ class World:
             return made
 
         def own() -> Exchange:
-            return Exchange(path, one.marker, "GET", headers=one.headers, chain=one.chain)
+            made = Exchange(path, one.marker, "GET", headers=one.headers, chain=one.chain)
+            made.foreign = one.body.get("store") is False
+            return made
 
-        return [theft, own] if others else [own]
+        ways = ("GET", "items", "next", "item", "DELETE") if others else ()
+        return [*(partial(theft, how) for how in ways), own]
 
     async def live(self) -> None:
         """All that happens, and then the laws."""
@@ -275,7 +297,8 @@ class World:
         for process in self.processes:
             await process.ended()
         await asyncio.sleep(700)  # idle connections end meanwhile
-        Laws(self).check()
+        with threaded():  # not the server's
+            Laws(self).check()
         self._note()
 
     def _events(self) -> list[tuple[float, Callable[[], None]]]:
