@@ -6,15 +6,14 @@ import argparse
 import json
 from typing import TYPE_CHECKING
 
-from openai_harmony.cli.flags import RENDERING, add_prompt, add_rows, given_flags
-from openai_harmony.cli.inputs import APIS, Input, add_input, each
+from openai_harmony.cli.flags import add_prompt, add_rows
+from openai_harmony.cli.inputs import Input, add_input, each
 from openai_harmony.cli.output import Output, add_output
-from openai_harmony.cli.rendering import config_for, ending_of
+from openai_harmony.cli.rendering import is_default, rendered
 from openai_harmony.cli.rows import rows_or_sources
 
 if TYPE_CHECKING:
     from openai_harmony._arrays import IntArray
-    from openai_harmony.rendered import Rendered
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -67,16 +66,13 @@ def _total(one: Input, options: argparse.Namespace) -> int:
 
     if isinstance(one.value, list):
         return len(one.value)
-    if _is_default(one, options):
+    if is_default(one, options):
         return len(one.value.prompt_array(the_encoding()))
-    return len(_rendered(one, options))
+    return len(rendered(one, options))
 
 
 def _counts(one: Input, options: argparse.Namespace) -> tuple[int, list[tuple[str, int]]]:
-    """The tokens of an input, and the heading and tokens of each message.
-
-    What is rendered is not read again for a picture, which takes three times as long.
-    """
+    """The tokens of an input, and the heading and tokens of each message."""
     from openai_harmony import show
     from openai_harmony.show.lines import label
     from openai_harmony.show.sources import labels
@@ -90,29 +86,7 @@ def _counts(one: Input, options: argparse.Namespace) -> tuple[int, list[tuple[st
         blocks = show.picture(one.value).blocks
         return len(one.value), [(label(block), block.end - block.start) for block in blocks]
     else:
-        tokens = rendered = _rendered(one, options)
-        spans = rendered.spans
+        tokens = whole = rendered(one, options)
+        spans = whole.spans
     sizes = [span.end - span.start for span in spans]
     return len(tokens), [*zip(labels(tokens, spans), sizes)]
-
-
-def _rendered(one: Input, options: argparse.Namespace) -> Rendered:
-    from openai_harmony.show.cells import the_encoding
-
-    encoding = the_encoding()
-    if _is_default(one, options):
-        rendered: Rendered = one.value.render_with_spans(encoding)
-        return rendered
-    is_prompt = options.ending in (None, "completion")
-    return encoding.render_with_spans(
-        getattr(one.value, "conversation", one.value),
-        config_for(options, one),
-        ending=ending_of(options, one) or "completion",
-        prefill=getattr(one.value, "prefill", None) if is_prompt else None,
-    )
-
-
-def _is_default(one: Input, options: argparse.Namespace) -> bool:
-    """Whether it is a request, to be rendered as it is."""
-    is_prompt = options.ending in (None, "completion")
-    return is_prompt and one.form in APIS and not given_flags(options, RENDERING)

@@ -9,7 +9,7 @@ from openai_harmony.cli.failures import DONE
 from openai_harmony.cli.flags import add_prompt
 from openai_harmony.cli.inputs import add_input, inputs
 from openai_harmony.cli.output import Output, add_output
-from openai_harmony.cli.rendering import tokens_of
+from openai_harmony.cli.rendering import rendered
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -33,7 +33,7 @@ def run(options: argparse.Namespace) -> int:
 
     output = Output(options.output)
     for one in inputs(options):
-        tokens = tokens_of(one, options)
+        tokens = one.value if isinstance(one.value, list) else rendered(one, options).tokens
         if options.to == "text":
             output.write(the_encoding().decode(tokens) + "\n")
         elif options.to == "json":

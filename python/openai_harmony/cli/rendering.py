@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from openai_harmony.cli.failures import CommandError, UsageError
 from openai_harmony.cli.flags import MASK, RENDERING, ROWS, Flags, given_flags
-from openai_harmony.cli.inputs import SAMPLED, Input
+from openai_harmony.cli.inputs import APIS, SAMPLED, Input
 from openai_harmony.errors import HarmonyError
 
 if TYPE_CHECKING:
     from openai_harmony.loss_mask import LossMask
     from openai_harmony.options import RenderConversationConfig
+    from openai_harmony.rendered import Rendered
     from openai_harmony.training.options import RowOptions
 
 
@@ -89,14 +90,21 @@ def _of_servers() -> RenderConversationConfig:
     return chat_completions.read({"messages": [{"role": "user", "content": ""}]}).config
 
 
-def tokens_of(one: Input, options: argparse.Namespace) -> list[int]:
-    """The tokens of an input, those of a prompt if ``--ending`` does not say otherwise."""
-    if isinstance(one.value, list):
-        return one.value
-    from openai_harmony.show import picture
+def is_default(one: Input, options: argparse.Namespace) -> bool:
+    """Whether it is a request, to be rendered as it is."""
+    is_prompt = options.ending in (None, "completion")
+    return is_prompt and one.form in APIS and not given_flags(options, RENDERING)
 
-    config, ending = config_for(options, one), ending_of(options, one)
+
+def rendered(one: Input, options: argparse.Namespace) -> Rendered:
+    """An input that is a conversation or a request, as a prompt unless ``--ending`` says otherwise.
+
+    What has no picture is not read again for one, which takes three times as long.
+    """
+    from openai_harmony.show.sources import rendering
+
+    config = None if is_default(one, options) else config_for(options, one)
     try:
-        return list(picture(one.value, config=config, ending=ending).tokens)
+        return rendering(one.value, config, ending_of(options, one))
     except (HarmonyError, ValueError) as error:
         raise CommandError(f"{one.name}: {error}") from error

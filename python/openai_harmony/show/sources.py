@@ -89,26 +89,34 @@ def of_tokens(
     return _of_parser(parser, tokens, title, mask)
 
 
+def rendering(
+    x: Conversation | Turn, config: RenderConversationConfig | None, ending: Ending | None
+) -> Rendered:
+    """A conversation or a turn, rendered as its picture is."""
+    ending, prefill = ending or "completion", None
+    if isinstance(x, Turn):
+        if config is None and ending == "completion":
+            return x.render_with_spans(the_encoding())
+        prefill = x.prefill if ending == "completion" else None
+        config, x = config or x.config, x.conversation
+    return the_encoding().render_with_spans(x, config, ending=ending, prefill=prefill)
+
+
 def _of_messages(
     x: Conversation | Turn,
     config: RenderConversationConfig | None,
     ending: Ending | None,
     mask: LossMask | Sequence[int] | bool | None,
 ) -> Picture:
-    encoding = the_encoding()
-    ending = ending or "completion"
-    conversation, prefill, title, notes = x, None, "conversation", []
+    rendered, title, notes = rendering(x, config, ending), "conversation", []
     if isinstance(x, Turn):
-        conversation, title = x.conversation, f"prompt of {x.dialect}"
-        prefill = x.prefill if ending == "completion" else None
-        config = x.config if config is None else config
+        title = f"prompt of {x.dialect}"
         notes = [f"{unused.path}: {unused.reason}" for unused in x.unused]
-    assert isinstance(conversation, Conversation)
-    rendered = encoding.render_with_spans(conversation, config, ending=ending, prefill=prefill)
+        config, x = config or x.config, x.conversation
     shown = _of_rendered(rendered, title, _mask_of(rendered, mask), None)
     shown.notes.extend(notes)
     present = {block.message for block in shown.blocks}
-    for index, message in enumerate(conversation.messages):
+    for index, message in enumerate(x.messages):
         if index not in present:
             _insert(shown.blocks, _dropped(message, index, config))
     return shown
@@ -116,10 +124,8 @@ def _of_messages(
 
 def _dropped(message: Message, index: int, config: RenderConversationConfig | None) -> Block:
     """A message that is not rendered, with the tokens that it would have."""
-    options = RenderOptions()
-    if config is not None:
-        same = {"header_style", "tool_schema"} & set(RenderOptions.model_fields)
-        options = RenderOptions(**{name: getattr(config, name) for name in same})
+    given = config or RenderOptions()
+    options = RenderOptions(header_style=given.header_style, tool_schema=given.tool_schema)
     tokens = the_encoding().render(message, options)
     by_itself = of_tokens(tokens)
     first = by_itself.blocks[0]
@@ -297,4 +303,4 @@ def _token_ids(x: Any) -> list[int]:
     return tokens
 
 
-__all__ = ["labels", "mark_of", "of_tokens"]
+__all__ = ["labels", "mark_of", "of_tokens", "rendering"]
