@@ -319,7 +319,12 @@ class Laws:
 
     def _bodies_were_full(self, one: Exchange, process: Any) -> bool:
         sizes = [(other, len(other.request())) for other in self._others(one, process)]
-        large = [(other, size) for other, size in sizes if size >= LARGE]
+        # Once the engine is asked, a body is no longer there.
+        large = [
+            (other, size)
+            for other, size in sizes
+            if size >= LARGE and self._first[other.marker] >= one.begun
+        ]
         used = sum(size for _, size in large)
         own = sum(size for other, size in large if other.key == one.key)
         size, most = len(one.request()), process.settings.max_bodies
