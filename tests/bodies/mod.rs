@@ -1,150 +1,19 @@
 //! Random bodies of requests, and what reading any body must keep to. The fuzz targets and the
 //! property tests share it.
 
+use std::sync::LazyLock;
+
 use openai_harmony::interop::{Dialect, ReadOptions, Unsupported};
 use openai_harmony::{ErrorKind, HarmonyEncodingName, load_harmony_encoding};
 use serde_json::{Map, Value, json};
 
-/// Names of members, those of all dialects.
-const KEYS: &[&str] = &[
-    "role",
-    "type",
-    "content",
-    "text",
-    "messages",
-    "input",
-    "tools",
-    "name",
-    "arguments",
-    "function",
-    "tool_calls",
-    "tool_call_id",
-    "id",
-    "call_id",
-    "tool_use_id",
-    "tool_name",
-    "output",
-    "thinking",
-    "reasoning",
-    "reasoning_content",
-    "signature",
-    "encrypted_content",
-    "summary",
-    "status",
-    "phase",
-    "namespace",
-    "custom",
-    "format",
-    "definition",
-    "syntax",
-    "grammar",
-    "parameters",
-    "input_schema",
-    "description",
-    "properties",
-    "tool_choice",
-    "mode",
-    "allowed_tools",
-    "response_format",
-    "json_schema",
-    "schema",
-    "system",
-    "instructions",
-    "source",
-    "data",
-    "image_url",
-    "images",
-    "is_error",
-    "thinking",
-    "budget_tokens",
-    "display",
-    "effort",
-    "output_config",
-    "think",
-    "options",
-    "stop",
-    "stream",
-    "functions",
-    "function_call",
-    "prefix",
-    "history",
-    "max_tokens",
-    "temperature",
-    "top_k",
-    "n",
-    "logit_bias",
-    "seed",
-    "include",
-    "clear_at",
-    "web_search_options",
-];
-
-/// Texts that mean something somewhere, and some that try to.
-const WORDS: &[&str] = &[
-    "user",
-    "assistant",
-    "system",
-    "developer",
-    "tool",
-    "function",
-    "text",
-    "message",
-    "reasoning",
-    "function_call",
-    "function_call_output",
-    "custom_tool_call",
-    "custom_tool_call_output",
-    "item_reference",
-    "namespace",
-    "custom",
-    "web_search",
-    "code_interpreter",
-    "python",
-    "browser.search",
-    "f",
-    "get weather",
-    "get_weather",
-    "functions.f",
-    "a",
-    "b",
-    "thinking",
-    "redacted_thinking",
-    "tool_use",
-    "tool_result",
-    "image",
-    "document",
-    "content",
-    "auto",
-    "none",
-    "required",
-    "any",
-    "json_object",
-    "json_schema",
-    "json",
-    "grammar",
-    "lark",
-    "high",
-    "incomplete",
-    "commentary",
-    "final_answer",
-    "enabled",
-    "adaptive",
-    "input_text",
-    "output_text",
-    "refusal",
-    "allowed_tools",
-    "{}",
-    "{\"a\":1}",
-    "",
-    "<|end|><|start|>",
-    "to=functions.f",
-    "\u{200b}",
-    "5",
-    "harmony-thought-1.VA",
-    "next_user_message",
-    "additional_tools",
-    "configuration_update",
-];
+/// Names of members, and texts: the two parts of `words.txt`, each line as JSON.
+static WORDS: LazyLock<[Vec<String>; 2]> = LazyLock::new(|| {
+    let read =
+        |part: &'static str| part.lines().skip(1).map(|line| serde_json::from_str(line).unwrap());
+    let (names, texts) = include_str!("words.txt").split_once("\n\n").unwrap();
+    [read(names).collect(), read(texts).collect()]
+});
 
 /// A body from random bytes: any bytes give one, and small changes give small changes.
 pub(super) fn body(bytes: &[u8]) -> Value {
@@ -176,16 +45,16 @@ fn value(bytes: &mut impl Iterator<Item = u8>, depth: usize) -> Value {
 }
 
 fn word(byte: u8) -> Value {
-    WORDS[usize::from(byte) % WORDS.len()].into()
+    WORDS[1][usize::from(byte) % WORDS[1].len()].as_str().into()
 }
 
 fn object(bytes: &mut impl Iterator<Item = u8>, depth: usize) -> Map<String, Value> {
     let count = bytes.next().unwrap_or(0) % 6;
     let mut map = Map::new();
     for _ in 0..count {
-        let key = KEYS[usize::from(bytes.next().unwrap_or(0)) % KEYS.len()];
+        let key = &WORDS[0][usize::from(bytes.next().unwrap_or(0)) % WORDS[0].len()];
         let member = value(bytes, depth);
-        map.insert(key.to_owned(), member);
+        map.insert(key.clone(), member);
     }
     map
 }

@@ -7,11 +7,10 @@ use std::time::Duration;
 
 use openai_harmony::Error;
 use openai_harmony::interop::{
-    Clock, Dialect, FinishReason, ReadOptions, ReplyOptions, Turn, parse_body,
+    Clock, Dialect, FinishReason, ReadOptions, ReplyOptions, Resolve, Turn, parse_body,
 };
 use serde_json::{Value, json};
 
-use crate::read::prompt;
 use crate::reply::{plain_of, tokens, with};
 use crate::reply_laws::{self, encoding};
 
@@ -20,6 +19,7 @@ struct Given<'a> {
     dialect: Dialect,
     body: &'a str,
     options: ReadOptions,
+    within: usize,
     reply: ReplyOptions,
     sampled: Option<String>,
     reason: FinishReason,
@@ -39,10 +39,14 @@ impl<'a> Given<'a> {
         let of_answers = json!({"model": "gpt-oss-20b", "id": "id-1", "created": 1_751_112_000,
             "prompt_tokens": 100, "cached_tokens": 60});
         let reply: ReplyOptions = serde_json::from_value(with(of_answers, json("reply"))).unwrap();
+        let options: ReadOptions =
+            serde_json::from_value(with(of_reading, json("options"))).unwrap();
+        let stored = json("stored");
         Self {
             dialect: *Dialect::ALL.iter().find(|dialect| dialect.as_str() == word).unwrap(),
             body,
-            options: serde_json::from_value(with(of_reading, json("options"))).unwrap(),
+            options: options.with_resolve(Resolve::new(move |id| stored.get(id).cloned())),
+            within: line("within").map_or(usize::MAX, |tokens| tokens.parse().unwrap()),
             reply: reply.with_clock(Clock::new(|| Duration::ZERO)),
             sampled,
             reason: match line("ends") {
@@ -92,7 +96,8 @@ fn facts(turn: &Turn) -> Value {
 /// What becomes of a body.
 fn read(given: &Given<'_>, to: &mut String) -> Result<(), Error> {
     let turn = given.dialect.read(parse_body(given.body)?, &given.options)?;
-    let prompt = prompt(&turn);
+    let tokens = turn.prompt_within(&encoding(), given.within)?;
+    let prompt = encoding().tokenizer().decode_utf8(tokens).unwrap();
     let (system, said) = prompt.split_once("<|end|>").unwrap_or(("", &prompt));
     let said = said.strip_suffix("<|start|>assistant").map_or(format!("{said}…"), str::to_owned);
     writeln!(to, "= {}", one_line(&said)).unwrap();
@@ -132,6 +137,14 @@ fn answer(
         chunks.extend(reply.feed(&[*token], logprobs.as_deref())?);
     }
     chunks.extend(reply.finish(given.reason, None)?);
+    let (mut again, mut bytes) = (turn.reply(&encoding(), given.reply.clone())?, Vec::new());
+    for token in &tokens {
+        let logprobs = reply_laws::logprobs(&turn, &[*token]);
+        again.feed_into(&[*token], logprobs.as_deref(), &mut bytes)?;
+    }
+    again.finish_into(given.reason, None, &mut bytes)?;
+    let frames: Vec<u8> = chunks.iter().flat_map(|chunk| reply.frame(chunk)).collect();
+    assert!(bytes.starts_with(&frames), "{}", String::from_utf8_lossy(&bytes));
     let is_shown = |sign: &str| expected.iter().any(|line| line.starts_with(sign));
     let mut base =
         reply_laws::reply(&given.dialect.read(plain_of(given.dialect), &given.options)?).response();
@@ -172,8 +185,13 @@ fn outcome(given: &Given<'_>, expected: &[&str]) -> String {
     if let Err(error) = done {
         let text = one_line(&error.to_string());
         let path = error.kind().path().map(ToString::to_string).unwrap_or_default();
-        assert!(text.contains(&path), "{text} has the path {path}");
+        let names_it = text.contains(&path) || given.within < usize::MAX;
+        assert!(names_it, "{text} has the path {path}");
         writeln!(found, "! {text}").unwrap();
+        if expected.iter().any(|line| line.starts_with("^ ")) {
+            let (status, body) = given.dialect.error_answer(&error);
+            writeln!(found, "^ {status} {body}").unwrap();
+        }
     }
     found
 }
@@ -190,7 +208,7 @@ fn each_case_is_as_written() {
         let text = fs::read_to_string(&path).unwrap();
         for case in text.split("\n## ").skip(1) {
             let lines: Vec<_> = case.trim_end_matches('\n').split('\n').collect();
-            let is_expected = |line: &&str| line.starts_with(|sign| "=~.+!-*&".contains(sign));
+            let is_expected = |line: &&str| line.starts_with(|sign| "=~.+!^-*&".contains(sign));
             let at = lines.iter().position(is_expected).unwrap_or(lines.len());
             let (given, expected) = lines.split_at(at);
             let found = outcome(&Given::read(&given[1..]), expected);

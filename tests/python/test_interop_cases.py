@@ -15,6 +15,7 @@ from openai_harmony.interop import (
     Turn,
     anthropic,
     chat_completions,
+    error_body,
     ollama,
     responses,
 )
@@ -61,6 +62,8 @@ class Case:
     def read(self) -> Turn:
         tools = ["browser", "python"] if "sampled" in self.given else []
         options = {"date": "2025-06-28", "builtin_tools": tools, **self.options("options")}
+        if "stored" in self.given:
+            options["resolve"] = self.options("stored").get
         return DIALECTS[self.word].read(self.body, **options)
 
 
@@ -137,7 +140,8 @@ def expected_facts(written: dict[str, Any]) -> dict[str, Any]:
 
 def check_read(case: Case, encoding: HarmonyEncoding) -> None:
     turn = case.read()
-    system, _, said = encoding.decode(turn.prompt(encoding)).partition("<|end|>")
+    within = int(case.given.get("within", 1 << 60))
+    system, _, said = encoding.decode(turn.prompt(encoding, max_tokens=within)).partition("<|end|>")
     said = (
         said.removesuffix("<|start|>assistant")
         if said.endswith("<|start|>assistant")
@@ -202,4 +206,8 @@ def test_case(case: Case, encoding: HarmonyEncoding) -> None:
     with pytest.raises(HarmonyError) as raised:
         check(case, encoding)
     assert one_line(str(raised.value)) == errors[0]
+    for answered in case.expected("^"):
+        answer = error_body(case.word, raised.value)  # type: ignore[arg-type]
+        status, _, body = answered.partition(" ")
+        assert (answer.status, answer.body) == (int(status), json.loads(body))
     return None

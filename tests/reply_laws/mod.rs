@@ -17,7 +17,7 @@ use openai_harmony::{
 };
 use serde_json::{Value, json};
 
-pub(crate) use bodies::turns;
+pub(crate) use bodies::{bodies, turns};
 
 pub(crate) fn encoding() -> HarmonyEncoding {
     load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss).unwrap()

@@ -142,18 +142,3 @@ impl Search {
         self.depths.get(&self.state).copied().unwrap_or(0)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::StopStrings;
-
-    #[test]
-    fn only_what_may_begin_a_string_is_held() {
-        for (text, is_held) in
-            [("", true), ("a", true), ("aa", false), ("ba", false), ("ab", false)]
-        {
-            let mut stop = StopStrings::new(&["ab".to_owned()]).unwrap_or_default();
-            assert_eq!(stop.hold(text), is_held, "{text}");
-        }
-    }
-}

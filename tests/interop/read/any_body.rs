@@ -1,11 +1,12 @@
 //! Any JSON at all: a turn, or an error of the request.
 
 use proptest::prelude::*;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use openai_harmony::interop::{Dialect, UnusedReason, parse_body};
 
 use crate::bodies::{any_body_is_read_or_refused, body};
+use crate::reply_laws::bodies;
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases.max(1000)))]
@@ -20,6 +21,48 @@ proptest! {
             prop_assert_eq!(dialect.read(&body, &options), dialect.read(parsed, &options));
         }
     }
+}
+
+/// In each place of a right body any other value.
+#[test]
+fn is_read_or_refused_with_any_value_anywhere() {
+    let values = [
+        json!(null),
+        json!(true),
+        json!(-1),
+        json!(1e300),
+        json!(""),
+        json!("x"),
+        json!([]),
+        json!([[]]),
+        json!({}),
+        json!({"type": {}}),
+    ];
+    for (dialect, right) in bodies() {
+        for pointer in pointers(&right, String::new()) {
+            for value in &values {
+                let mut body = right.clone();
+                *body.pointer_mut(&pointer).unwrap() = value.clone();
+                any_body_is_read_or_refused(dialect, &body);
+            }
+        }
+    }
+}
+
+/// All places of a value, as JSON pointers.
+fn pointers(value: &Value, at: String) -> Vec<String> {
+    let inside: Vec<_> = match value {
+        Value::Object(map) => {
+            map.iter().flat_map(|(key, value)| pointers(value, format!("{at}/{key}"))).collect()
+        }
+        Value::Array(items) => items
+            .iter()
+            .enumerate()
+            .flat_map(|(index, value)| pointers(value, format!("{at}/{index}")))
+            .collect(),
+        _ => Vec::new(),
+    };
+    std::iter::once(at).chain(inside).collect()
 }
 
 #[test]
@@ -45,7 +88,7 @@ fn random_bodies_are_often_read() {
 fn sixty_four_unknown_fields_are_compared() {
     let name = |at: u8| format!("temperature{}", char::from(b'0' + at));
     let fields = (0..66).map(|at| (name(at), Value::from(1)));
-    let mut body = serde_json::json!({"messages": [{"role": "user", "content": "Hi"}]});
+    let mut body = json!({"messages": [{"role": "user", "content": "Hi"}]});
     body.as_object_mut().unwrap().extend(fields);
     let turn = super::turn(super::CHAT, body);
     let misspelt = UnusedReason::Misspelt("temperature".to_owned());

@@ -3,7 +3,7 @@
 use openai_harmony::interop::{Dialect, Unsupported};
 use serde_json::{Value, json};
 
-use super::{ANTHROPIC, CHAT, OLLAMA, RESPONSES, error, options, said};
+use super::{RESPONSES, options, said};
 
 /// A message with an image after its text.
 fn with_image(dialect: Dialect, role: &str, text: &str) -> Value {
@@ -55,58 +55,4 @@ fn only_in_the_newest_message_of_the_user_an_image_is_an_error() {
             }
         }
     }
-}
-
-/// Clients look for these words and paths, take the content out, and ask again.
-#[test]
-fn each_api_has_its_own_words_and_paths() {
-    let kinds = [
-        (
-            CHAT,
-            json!({"type": "image_url", "image_url": {"url": "data:"}}),
-            "image_url is only supported by certain models",
-        ),
-        (
-            CHAT,
-            json!({"type": "video_url", "video_url": {"url": "data:"}}),
-            "video_url is only supported by certain models",
-        ),
-        (CHAT, json!({"type": "input_audio", "input_audio": {}}), "input_audio is only supported"),
-        (CHAT, json!({"type": "file", "file": {}}), "file is only supported by certain models"),
-        (
-            RESPONSES,
-            json!({"type": "input_image", "image_url": "data:"}),
-            "The image data you provided does not represent a valid image",
-        ),
-        (RESPONSES, json!({"type": "input_file", "file_id": "f"}), "input_file is only supported"),
-        (RESPONSES, json!({"type": "input_audio", "data": ""}), "input_audio is only supported"),
-        (
-            RESPONSES,
-            json!({"type": "input_video", "video_url": ""}),
-            "input_video is only supported",
-        ),
-        (ANTHROPIC, json!({"type": "image", "source": {}}), "messages.1.content.1.image.source: "),
-        (
-            ANTHROPIC,
-            json!({"type": "document", "source": {"type": "base64"}}),
-            "messages.1.content.1.document.source: ",
-        ),
-        (
-            ANTHROPIC,
-            json!({"type": "container_upload", "file_id": "f"}),
-            "messages.1.content.1.container_upload: ",
-        ),
-    ];
-    for (dialect, part, words) in kinds {
-        let text = if dialect == RESPONSES { "input_text" } else { "text" };
-        let user = json!({"role": "user", "content": [{"type": text, "text": "A"}, part]});
-        let error = error(dialect, body(dialect, &[json!({"role": "user", "content": "A"}), user]));
-        let (status, answer) = dialect.error_answer(&error);
-        let message = answer["error"]["message"].as_str().unwrap();
-        assert!(status == 400 && message.contains(words), "{answer}");
-    }
-    let error = error(OLLAMA, body(OLLAMA, &[with_image(OLLAMA, "user", "A")]));
-    let (_, answer) = OLLAMA.error_answer(&error);
-    let expected = "messages[0].images[0]: this model is missing data required for image input";
-    assert_eq!(answer["error"], expected);
 }

@@ -3,12 +3,10 @@
 mod any_body;
 mod calls;
 mod chat_completions;
-mod continued;
 mod fitting;
 mod images;
 mod options;
 mod prompts;
-mod responses;
 mod same_prompt;
 mod server;
 mod tools;

@@ -17,28 +17,6 @@ fn chat(names: &[&str], more: Value) -> Value {
     body
 }
 
-fn recipients(names: &[&str]) -> Vec<String> {
-    let turn = turn(CHAT, chat(names, json!({})));
-    turn.tools.iter().map(|tool| tool.recipient.clone()).collect()
-}
-
-/// Clients that have seen harmony's names, and data sets, say `functions.` themselves.
-#[test]
-fn names_of_harmony_have_no_second_namespace() {
-    assert_eq!(
-        recipients(&["functions.look", "functions."]),
-        ["functions.look", "functions.functions._"]
-    );
-    assert_eq!(recipients(&["functions.python"]), ["functions.functions.python"]);
-    let both = ["functions.look", "look"];
-    assert_eq!(recipients(&both), ["functions.look", "functions.look_2"]);
-    let turn = turn(CHAT, chat(&both, json!({})));
-    for (recipient, name) in [("functions.look", "functions.look"), ("functions.look_2", "look")] {
-        assert_eq!(turn.tools.by_recipient(recipient).unwrap().name, name);
-        assert_eq!(turn.tools.by_name(name, None).unwrap().recipient, recipient);
-    }
-}
-
 #[test]
 fn names_come_back_from_both_spellings() {
     let turn = turn(CHAT, chat(&["get weather", "python", "a-b"], json!({})));

@@ -5,7 +5,7 @@
 use openai_harmony::interop::{DerenderOptions, Dialect, derender};
 use serde_json::{Value, json};
 
-use super::{ANSWER, CALL, PREAMBLE, THOUGHT, encoding, tokens};
+use super::{ANSWER, THOUGHT, encoding, tokens};
 
 fn made_within(body: Value, context: usize) -> Result<Value, String> {
     let options = DerenderOptions { model: "m", created: 7, context };
@@ -80,46 +80,6 @@ fn a_stream_may_begin_without_tokens() {
     assert_eq!(state["output_token_ids"], json!([]));
     let (_, state) = next(json!({"token_ids": [200_005]}), state);
     assert_eq!(state["output_token_ids"], json!([200_005]));
-}
-
-/// Chunks of any size add up to the same, and only the first has the role.
-#[test]
-fn the_cut_of_chunks_does_not_matter() {
-    let call = CALL.replace("<|call|>", "<|end|><|start|>assistant");
-    let sampled = tokens(&[THOUGHT, PREAMBLE, THOUGHT, PREAMBLE, &call, CALL].concat());
-    let tools = json!([{"type": "function", "function": {"name": "get_weather"}}]);
-    let mut all = Vec::new();
-    for size in [1, 2, 7, sampled.len()] {
-        let (mut state, mut thoughts, mut texts) = (Value::Null, String::new(), String::new());
-        let mut calls = vec![(String::new(), String::new()); 2];
-        for (index, piece) in sampled.chunks(size).enumerate() {
-            let mut body = chunk(json!({"token_ids": piece}), state);
-            body["chat_request"]["tools"] = tools.clone();
-            let mut made = made(body).unwrap();
-            let delta = made["chunk"]["choices"][0]["delta"].take();
-            assert_eq!(delta.get("role").is_some(), index == 0, "{delta}");
-            thoughts += delta["reasoning"].as_str().unwrap_or_default();
-            texts += delta["content"].as_str().unwrap_or_default();
-            for call in delta["tool_calls"].as_array().into_iter().flatten() {
-                let (name, arguments) =
-                    &mut calls[usize::try_from(call["index"].as_u64().unwrap()).unwrap()];
-                *name += call["function"]["name"].as_str().unwrap_or_default();
-                *arguments += call["function"]["arguments"].as_str().unwrap_or_default();
-            }
-            state = made["stream_state"].take();
-            assert_eq!(state["tools_streamed"], !calls[0].0.is_empty());
-        }
-        assert_eq!(state["last_tool_call_ids"].as_array().unwrap().len(), 2);
-        let mut body = chunk(json!({"token_ids": [], "finish_reason": "stop"}), state);
-        body["chat_request"]["tools"] = tools.clone();
-        let ended = made(body).unwrap()["chunk"]["choices"][0].take();
-        assert_eq!((&ended["delta"], &ended["finish_reason"]), (&json!({}), &json!("tool_calls")));
-        all.push((thoughts, texts, calls));
-    }
-    assert!(all.iter().all(|one| one == &all[0]), "{all:?}");
-    let called = ("get_weather".to_owned(), "{\"city\":\"Oslo\"}".to_owned());
-    assert_eq!(all[0].2, [called.clone(), called]);
-    assert_eq!((all[0].0.matches("Hm.").count(), all[0].1.matches("Let me look.").count()), (2, 2));
 }
 
 /// The first chunk has a text even if nothing was said yet.

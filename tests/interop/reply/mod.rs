@@ -98,6 +98,3 @@ fn sent_stream(dialect: Dialect, body: &Value, sampled: &[&str]) -> String {
     reply.finish_into(FinishReason::Stop, None, &mut bytes).unwrap();
     String::from_utf8(bytes).unwrap()
 }
-
-/// Arguments with numbers that few parsers keep.
-const NUMBERS: &str = r#"{"a":[1180591620717411303424,-0.0,0.100000000000000000000000000001],"b":-1180591620717411303424}"#;

@@ -271,6 +271,20 @@ fn no_checkpoint_breaks_a_reply_of_objects() {
     no_checkpoint_breaks(&turn(ANTHROPIC, &super::with(plain_of(ANTHROPIC), body)));
 }
 
+/// A checkpoint may hold back what may begin a stop string, and nothing else.
+#[test]
+fn only_what_may_begin_a_stop_string_is_held() {
+    let turn = turn(CHAT, &super::with(plain_of(CHAT), json!({"stop": ["ab"]})));
+    let mut reply = begun(&turn, ReplyOptions::new("m"));
+    reply.feed(&tokens("<|channel|>final<|message|>xa"), None).unwrap();
+    let mut state: Value = serde_json::from_slice(&reply.to_checkpoint().unwrap()).unwrap();
+    let rows = [("", true), ("a", true), ("aa", false), ("ba", false), ("ab", false)];
+    for (text, is_held) in rows {
+        state["fed"]["Checkpoint"]["held"] = json!(text);
+        assert_eq!(resumed(&turn, &state).is_ok(), is_held, "{text}");
+    }
+}
+
 fn resumed(turn: &Turn, state: &Value) -> Result<Reply, openai_harmony::Error> {
     let options = ReplyOptions::default().with_clock(still());
     Reply::from_bytes(turn, &encoding(), &serde_json::to_vec(state).unwrap(), options)
