@@ -10,6 +10,7 @@ import pytest
 
 from openai_harmony.training import dataset
 from openai_harmony.training.dataset import write_dataset
+from oracle.seeds import stride
 from tables import table
 from whole_data import (
     CHAT,
@@ -70,7 +71,7 @@ class TestInterrupted:
         call: str,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
-        """A run for each call, interrupted there, and one that goes on."""
+        """A run for each call (`make test`: each fourth), interrupted there, and one that goes on."""
         whole = self.whole(rows, tmp_path, output, options)
         real: Any = {"os.replace": os.replace, "os.fsync": os.fsync}.get(call)
         interrupted, turn = True, 0
@@ -88,7 +89,7 @@ class TestInterrupted:
                 assert left[name] == whole[name] or name.endswith("report.json"), name
             write_dataset([rows], str(folder / output), **options, **ALL)
             assert contents(folder) == whole
-            turn += 1
+            turn += stride()
         assert turn > 5
 
     def test_again_and_again(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 import subprocess
@@ -15,6 +16,7 @@ import pytest
 from chats import chats
 from openai_harmony.training import dataset
 from openai_harmony.training.dataset import write_dataset
+from oracle.seeds import some_of
 from whole_data import CHAT, contents, small_chunks
 
 pytest.importorskip("pyarrow", reason="pyarrow has no wheel for this Python")
@@ -61,13 +63,14 @@ def whole(rows: str, folder: Path, name: str, options: list[str]) -> dict[str, b
     return contents(folder)
 
 
-@pytest.mark.parametrize(("name", "options"), OUTPUTS)
-@pytest.mark.parametrize("count", [2, 4])
-@pytest.mark.parametrize("again", ["", "--restart"])
+@pytest.mark.parametrize(
+    ("output", "count", "again"), some_of(itertools.product(OUTPUTS, [2, 4], ["", "--restart"]))
+)
 def test_runs_at_once(
-    rows: str, tmp_path: Path, name: str, options: list[str], count: int, again: str
+    rows: str, tmp_path: Path, output: tuple[str, list[str]], count: int, again: str
 ) -> None:
     """One of them writes; the others are refused, or find its output complete."""
+    name, options = output
     expected = whole(rows, tmp_path / "whole", name, options)
     folder = tmp_path / "at once"
     folder.mkdir()

@@ -31,3 +31,8 @@ def some_of(all_cases: Iterable[T]) -> list[T]:
     """A share of an exhaustive list of cases, drawn from all of it."""
     listed = [*all_cases]
     return Random(os.environ.get(SEED, "0")).sample(listed, share(len(listed)))
+
+
+def stride() -> int:
+    """Every how manyth of a row of cases is run."""
+    return max(1, round(1 / float(os.environ.get(TIMES, "1"))))
