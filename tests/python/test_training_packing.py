@@ -11,7 +11,7 @@ import pytest
 
 from openai_harmony.training import Batch, render
 from openai_harmony.training.dataset import write_dataset
-from openai_harmony.training.dataset.numbers import numbers
+from openai_harmony.training.dataset.progress import numbers
 from openai_harmony.training.packing import best_fit
 from whole_data import CHAT, ROWS, small_chunks, write_rows
 
@@ -67,6 +67,7 @@ def test_packs_have_the_examples_whole() -> None:
     assert max(end - begin for begin, end in pairwise(ends_of(packed))) <= SIZE
     assert len(packed.packs) - 1 < len(batch) / 2
     assert list(packed[3].spans) == list(batch[batch.row.index(packed.row[3])].spans)
+    assert packed.select([3]).packs is None
 
 
 @pytest.mark.parametrize("columns", ["trl", "axolotl", "torchtune"])

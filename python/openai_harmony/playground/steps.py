@@ -92,7 +92,6 @@ def answer(asked: dict[str, Any]) -> dict[str, Any]:
             "upto": 0,
             "messages": [message.to_dict() for message in stripped],
             "repairs": [],
-            "form": "stripped",
             "note": note,
         }
     if len(tokens) > MOST_SAMPLED:
@@ -126,7 +125,6 @@ def answer(asked: dict[str, Any]) -> dict[str, Any]:
             for mark in shown.marks
         ],
         "error": error,
-        "form": "tokens",
         "note": note,
     }
     return {**made, **_chunks(turn, arrived, ended=upto == len(tokens))}
