@@ -41,9 +41,9 @@ impl SetFrom<Given<'_, '_>, InvalidArgument> for Option<MakeId> {
     }
 }
 
-impl SetFrom<Given<'_, '_>, InvalidArgument> for Clock {
+impl SetFrom<Given<'_, '_>, InvalidArgument> for Option<Clock> {
     fn set_from(&mut self, given: Given<'_, '_>) -> Read<()> {
-        *self = given.function()?.map_or_else(Self::default, |(now, failed)| clock(now, failed));
+        *self = given.function()?.map(|(now, failed)| clock(now, failed));
         Ok(())
     }
 }

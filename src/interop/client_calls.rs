@@ -3,49 +3,34 @@
 
 use serde_json::{Map, Value as Tree, json};
 
-use super::answer::Call;
 use super::body::parse_arguments;
 use super::tools::is_object;
 use super::{Tool, ToolKind};
+use crate::options::Choice as _;
+
+/// The tools: the type of the item of a call, its field with the call, and the prefix of its id.
+const CLIENT_CALLS: [(ToolKind, [&str; 3]); 4] = [
+    (ToolKind::ApplyPatch, ["apply_patch_call", "operation", "apc_"]),
+    (ToolKind::Shell, ["shell_call", "action", "sh_"]),
+    (ToolKind::LocalShell, ["local_shell_call", "action", "lsh_"]),
+    (ToolKind::ToolSearch, ["tool_search_call", "arguments", "tsc_"]),
+];
 
 impl ToolKind {
     /// The tool for a type in Responses, which is also its name.
     pub(super) fn of_client(kind: &str) -> Option<Self> {
-        Some(match kind {
-            "apply_patch" => Self::ApplyPatch,
-            "shell" => Self::Shell,
-            "local_shell" => Self::LocalShell,
-            "tool_search" => Self::ToolSearch,
-            _ => return None,
-        })
+        CLIENT_CALLS.iter().map(|(tool, _)| *tool).find(|tool| tool.word() == Some(kind))
     }
 
-    /// The kind of a call's item: `shell_call`.
-    pub(super) const fn call_type(self) -> Option<&'static str> {
-        Some(match self {
-            Self::ApplyPatch => "apply_patch_call",
-            Self::Shell => "shell_call",
-            Self::LocalShell => "local_shell_call",
-            Self::ToolSearch => "tool_search_call",
-            Self::Function | Self::Custom | Self::Builtin => return None,
-        })
-    }
-
-    /// The field of such an item that contains the call, and the prefix of its id.
-    pub(super) const fn call_fields(self) -> Option<[&'static str; 2]> {
-        Some(match self {
-            Self::ApplyPatch => ["operation", "apc_"],
-            Self::Shell => ["action", "sh_"],
-            Self::LocalShell => ["action", "lsh_"],
-            Self::ToolSearch => ["arguments", "tsc_"],
-            Self::Function | Self::Custom | Self::Builtin => return None,
-        })
+    /// The type of a call's item, its field that contains the call, and the prefix of its id.
+    pub(super) fn client_call(self) -> Option<[&'static str; 3]> {
+        CLIENT_CALLS.iter().find(|(tool, _)| *tool == self).map(|(_, call)| *call)
     }
 
     /// Whether the client reads a call's arguments as a JSON object, so that they are held back until they are
     /// complete.
-    pub(super) const fn takes_object(self) -> bool {
-        self.call_type().is_some()
+    pub(super) fn takes_object(self) -> bool {
+        self.client_call().is_some()
     }
 
     /// The form of a call's arguments that the client expects; `None` if they cannot be run.
@@ -96,15 +81,8 @@ pub(super) fn is_callable(tool: &Tool, arguments: &str) -> bool {
     }
 }
 
-impl Call {
-    /// The field, and its value, that a client of Responses reads in place of these arguments.
-    pub(super) fn called(&self, arguments: &str) -> Option<(&'static str, Tree)> {
-        let [field, _] = self.tool.kind.call_fields()?;
-        Some((field, called(self.tool.kind, arguments).unwrap_or(Tree::Null)))
-    }
-}
-
-fn called(kind: ToolKind, arguments: &str) -> Option<Tree> {
+/// The value that a client of Responses reads in place of these arguments; `None` if they cannot be run.
+pub(super) fn called(kind: ToolKind, arguments: &str) -> Option<Tree> {
     kind.called(parse_arguments(arguments)?.at().to_tree().as_object()?)
 }
 

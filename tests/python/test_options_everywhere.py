@@ -117,7 +117,6 @@ READING = of_rust("interop/options.rs", "ReadOptions")
 REPLYING = of_rust("interop/reply/options.rs", "ReplyOptions")
 GRAMMAR = of_rust("grammar/options.rs", "GrammarOptions")
 EXTENDING = of_rust("rollout/options.rs", "ExtendOptions")
-SAVED = of_rust("interop/reply/saved.rs", "SavedReply")
 PREFILL = of_rust("header/prefill.rs", "Prefill")
 
 
@@ -128,7 +127,6 @@ def test_they_are_found() -> None:
     assert {"channels", "stop_tokens"} < set(MASK)
     assert {"identity", "unsupported"} < set(READING)
     assert {"model", "clock"} < set(REPLYING)
-    assert {"version", "fed"} < set(SAVED)
     assert {"preambles", "prefill"} < set(GRAMMAR)
     assert {"keep_return", "tools"} < set(EXTENDING)
     assert {"channel", "text"} < set(PREFILL)
@@ -264,8 +262,7 @@ def default_of_rust(kind: str, stated: str) -> object:
     return word
 
 
-def test_replies_are_saved_with_their_options() -> None:
-    assert set(REPLYING) - set(NOT_SAVED) <= set(SAVED)
+def test_replies_are_resumed_with_the_options_that_are_not_saved() -> None:
     assert set(ResumeOptions.__annotations__) == set(NOT_SAVED)
 
 

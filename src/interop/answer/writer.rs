@@ -4,7 +4,7 @@ use crate::options::choices;
 use std::fmt::Debug;
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::json::write_json;
@@ -135,7 +135,7 @@ impl AnswerState<'_> {
 }
 
 /// How an answer ended.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(in crate::interop) struct Outcome {
     pub(in crate::interop) reason: FinishReason,
     pub(in crate::interop) stop_sequence: Option<String>,
@@ -157,7 +157,7 @@ pub(in crate::interop) struct Prefixes {
 }
 
 impl Prefixes {
-    /// The prefixes of a dialect whose items have no ids.
+    /// The prefixes of a dialect without ids of items.
     pub(in crate::interop) const fn new(reply: &'static str, call: &'static str) -> Self {
         Self { reply, call, thought: None, message: None, function: None, custom: None }
     }

@@ -35,7 +35,7 @@ pub(super) fn whole(
     for choice in &choices {
         let mut reply = turn.reply(&encoding, reply_options(choice.index, id, options))?;
         reply.feed(&choice.tokens, logprobs(choice, &turn))?;
-        let ended = finish(&mut reply, choice, Some("stop"))?;
+        let (_, ended) = finish(&mut reply, choice, Some("stop"))?;
         answers.push((reply.full_response(), ended, stop_reason(choice, &reply)));
     }
     let sampled = choices.iter().map(|choice| choice.tokens.len()).sum();
@@ -164,7 +164,7 @@ fn next(
     }
     let mut ended = None;
     if choice.finish_reason.is_some() {
-        let (more, word) = finish_with(reply, choice, None)?;
+        let (more, word) = finish(reply, choice, None)?;
         chunks.extend(more);
         ended = word;
     }
@@ -187,14 +187,6 @@ fn next(
 
 /// Ends the answer. If the engine gives a reason of its own, such as `abort`, the answer repeats that word.
 fn finish<'v>(
-    reply: &mut Reply,
-    choice: &Choice<'v>,
-    default: Option<&'v str>,
-) -> Result<Option<&'v str>> {
-    finish_with(reply, choice, default).map(|(_, word)| word)
-}
-
-fn finish_with<'v>(
     reply: &mut Reply,
     choice: &Choice<'v>,
     default: Option<&'v str>,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::arguments::HeldCall;
 use super::input::InputDecoder;
 use super::route::Route;
-use super::sort::{OpenMessage, Sorter};
+use super::sort::{KnownContent, OpenMessage, Sorter};
 use super::{BuiltinCall, Reply};
 use crate::error::Result;
 use crate::interop::answer::{
@@ -18,20 +18,16 @@ use crate::interop::dialect::Resends;
 use crate::json::ObjectText;
 use crate::parse::{Checkpoint, Repair, StateData, StreamableParser};
 use crate::repair::RepairKind;
-use crate::saved::{MOST, check, invalid};
+use crate::saved::{check, invalid};
 
 /// The state of a reply.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct ReplyCheckpoint {
     parser: Checkpoint,
     is_open: bool,
-    content_from: usize,
-    content_to: usize,
-    content_ends: bool,
+    content: KnownContent,
     open: Open,
     past: PastSegments,
-    calls: usize,
-    ids: usize,
     thought_tokens: usize,
     /// Text that may begin a stop string; empty once one was found.
     held: String,
@@ -93,13 +89,9 @@ impl Reply {
             logprobs: logprobs.map(|kept| kept.checkpoint(parser.first_held(), says_more)),
             parser,
             is_open: self.is_open,
-            content_from: sorter.content.from,
-            content_to: sorter.content.to,
-            content_ends: sorter.content.ends,
+            content: sorter.content.clone(),
             open,
             past: sorter.ended(),
-            calls: sorter.made.calls,
-            ids: sorter.ids.count(),
             thought_tokens: sorter.made.thought_tokens,
             held: if sorter.visible.stopped.is_some() { "" } else { sorter.visible.stop.held() }
                 .to_owned(),
@@ -122,10 +114,8 @@ impl Reply {
             _ => false,
         };
         check(&[
-            ("calls", from.calls <= MOST),
-            ("ids", from.ids <= MOST),
             ("thought_tokens", from.thought_tokens <= fed),
-            ("content_from", from.content_from <= fed),
+            ("content", from.content.from <= fed),
             ("past", from.past.is_possible()),
             ("held", held_fits),
             ("logprobs", logprobs_fit),
@@ -135,13 +125,13 @@ impl Reply {
         if !self.parser.has_events() {
             sorter.prompted = 0;
         }
-        (sorter.content.from, sorter.content.to) = (from.content_from, from.content_to);
-        (sorter.content.ends, sorter.made.thought_tokens) =
-            (from.content_ends, from.thought_tokens);
-        (sorter.made.past, sorter.made.calls, sorter.visible.stopped) =
-            (from.past, from.calls, from.stopped);
+        // Each call has a segment, and no other segment has an id: not in the APIs with checkpoints.
+        let begun = usize::from(matches!(from.open, Open::Call { .. }));
+        sorter.made.calls = from.past.calls + begun;
+        sorter.ids.resume(sorter.made.calls);
+        (sorter.content, sorter.made.thought_tokens) = (from.content, from.thought_tokens);
+        (sorter.made.past, sorter.visible.stopped) = (from.past, from.stopped);
         sorter.visible.logprobs = from.logprobs;
-        sorter.ids.resume(from.ids);
         let resends = self.dialect.definition().resends;
         sorter.reopen(from.open, &self.parser, resends)
     }
@@ -184,8 +174,7 @@ impl Sorter {
         let StateData::Content { header, .. } = parser.state_data() else {
             return if matches!(open, Open::Nothing) { Ok(()) } else { Err(mismatch()) };
         };
-        let begun = usize::from(matches!(open, Open::Call { .. }));
-        let calls = self.made.calls.checked_sub(begun).ok_or_else(mismatch)?;
+        let calls = self.made.past.calls;
         let route = self.rules.route(header.author, header.channel, header.recipient, calls);
         let recipient = header.recipient.unwrap_or_default().to_owned();
         self.open = match (open, route) {

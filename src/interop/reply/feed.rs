@@ -1,6 +1,6 @@
 //! Feeding tokens to an answer and ending it: each call returns what the API sends then.
 
-use super::super::answer::{AnswerState, FinishReason, Framing, Outcome, Sink, Usage, check};
+use super::super::answer::{AnswerState, FinishReason, Framing, Outcome, Sink, check};
 use super::super::{Json, TokenLogprob};
 use super::Reply;
 use super::sort::{Made, Sorter};
@@ -229,8 +229,7 @@ impl Reply {
 
     fn open(&mut self, sink: &mut Sink<'_>) {
         if !std::mem::replace(&mut self.is_open, true) {
-            let (prompt_tokens, cached_tokens) = (self.prompt_tokens, self.cached_tokens);
-            let usage = Usage { prompt_tokens, cached_tokens, ..Usage::default() };
+            let usage = self.prompt_usage();
             self.sorter.writer.open(usage, sink);
         }
     }

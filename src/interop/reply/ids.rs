@@ -25,11 +25,6 @@ impl Ids {
         &self.made
     }
 
-    /// How many ids were made.
-    pub(super) fn count(&self) -> usize {
-        self.count
-    }
-
     /// Continues after this many ids.
     pub(super) fn resume(&mut self, count: usize) {
         self.count = count;

@@ -103,8 +103,6 @@ pub struct Reply {
     dialect: Dialect,
     parser: StreamableParser,
     sorter: Sorter,
-    prompt_tokens: usize,
-    cached_tokens: usize,
     is_open: bool,
     outcome: Option<Outcome>,
     timer: Timer,
@@ -122,7 +120,6 @@ impl Reply {
             prompt = Some(turn.prompt(&encoding)?);
         }
         let counted = prompt.as_ref().map_or(0, Vec::len);
-        let prompt_tokens = options.prompt_tokens.unwrap_or(counted);
         let definition = turn.dialect.definition();
         let make_id = options.make_id;
         let id = match options.id {
@@ -130,13 +127,14 @@ impl Reply {
             None => ids::fresh(definition.prefixes.reply, make_id.as_ref())?,
         };
         let created = options.created.unwrap_or_else(seconds_now);
-        let timer = Timer::start(options.clock);
+        let timer = Timer::start(options.clock.unwrap_or_default());
         let options = ReplyOptions {
             id: Some(id.clone()),
             created: Some(created),
+            prompt_tokens: options.prompt_tokens.or(Some(counted)),
             prompt_token_ids: prompt.filter(|_| turn.answer.token_ids),
             make_id: None,
-            clock: Clock::default(),
+            clock: None,
             ..options
         };
         let head = Head {
@@ -157,8 +155,6 @@ impl Reply {
             dialect: turn.dialect,
             sorter: Sorter::new(turn, (definition.writer)(head, turn), ids)?,
             parser,
-            prompt_tokens,
-            cached_tokens: options.cached_tokens,
             options,
             cuts: Vec::new(),
             is_open: false,
@@ -266,11 +262,13 @@ impl Reply {
     pub fn usage(&self) -> Usage {
         let sampled = self.parser.fed_count();
         let thoughts = self.sorter.made.thought_tokens + self.sorter.open_thought_tokens(sampled);
-        Usage {
-            prompt_tokens: self.prompt_tokens,
-            cached_tokens: self.cached_tokens,
-            completion_tokens: sampled,
-            reasoning_tokens: thoughts,
-        }
+        Usage { completion_tokens: sampled, reasoning_tokens: thoughts, ..self.prompt_usage() }
+    }
+
+    /// The usage before the first token.
+    fn prompt_usage(&self) -> Usage {
+        let ReplyOptions { prompt_tokens, cached_tokens, .. } = self.options;
+        let prompt_tokens = prompt_tokens.unwrap_or_default();
+        Usage { prompt_tokens, cached_tokens, ..Usage::default() }
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::interop::ReasoningField;
 use crate::interop::clock::{seconds_since_1970, stopwatch};
@@ -19,7 +19,7 @@ options! {
     /// let options = ReplyOptions::new("gpt-oss-20b").with_prompt_tokens(120);
     /// assert_eq!(options.id, None);
     /// ```
-    #[derive(Debug, Clone, Deserialize)]
+    #[derive(Debug, Clone, Serialize, Deserialize)]
     #[serde(default, deny_unknown_fields)]
     pub struct ReplyOptions {
         /// The model's name in the answer.
@@ -56,7 +56,8 @@ options! {
         pub make_id: Option<MakeId>
             => with_make_id(make_id: MakeId) Some(make_id),
         /// Measures the durations reported to Ollama clients.
-        pub clock: Clock => with_clock,
+        pub clock: Option<Clock>
+            => with_clock(clock: Clock) Some(clock),
     }
 }
 

@@ -13,33 +13,21 @@ use super::feed::End;
 use super::{Reply, ReplyOptions};
 use crate::HarmonyEncoding;
 use crate::error::Result;
-use crate::interop::answer::{FinishReason, Framing};
+use crate::interop::answer::{Framing, Outcome};
 use crate::interop::dialect::Resends;
-use crate::interop::{ReasoningField, TokenLogprob, Turn};
+use crate::interop::{TokenLogprob, Turn};
 use crate::saved::{invalid, read};
 
 /// The version of the format. It changes with the fields of [`SavedReply`].
-const VERSION: u32 = 10;
+const VERSION: u32 = 11;
 
 #[derive(Debug, Serialize, Deserialize)]
 struct SavedReply {
     version: u32,
     dialect: String,
-    id: String,
-    model: String,
-    created: u64,
-    index: usize,
-    prompt_tokens: usize,
-    /// Those of the prompt, if the answer has them.
-    prompt_token_ids: Option<Vec<u32>>,
-    cached_tokens: usize,
-    thinking_budget: Option<usize>,
-    reasoning_field: ReasoningField,
-    spelled_markers: bool,
+    options: ReplyOptions,
     fed: Fed,
-    end: Option<(FinishReason, Option<String>, [Duration; 2])>,
-    /// What went wrong, if the answer was aborted.
-    failure: Option<String>,
+    end: Option<Outcome>,
     /// How long ago the reply began.
     elapsed: Duration,
     first_token: Option<Duration>,
@@ -108,7 +96,7 @@ impl Reply {
         (id, index, tokens): (&str, usize, usize),
     ) -> Result<Self> {
         let saved: SavedReply = read(saved, "reply", VERSION)?;
-        if (saved.id.as_str(), saved.index) != (id, index) {
+        if (saved.options.id.as_deref(), saved.options.index) != (Some(id), index) {
             return Err(invalid("it belongs to another answer or choice"));
         }
         if !matches!(saved.fed, Fed::Checkpoint(_)) {
@@ -134,19 +122,8 @@ impl Reply {
                 saved.dialect
             )));
         }
-        let options = ReplyOptions {
-            model: saved.model,
-            id: Some(saved.id),
-            created: Some(saved.created),
-            prompt_tokens: Some(saved.prompt_tokens),
-            prompt_token_ids: saved.prompt_token_ids,
-            cached_tokens: saved.cached_tokens,
-            index: saved.index,
-            reasoning_field: saved.reasoning_field,
-            spelled_markers: saved.spelled_markers,
-            thinking_budget: saved.thinking_budget,
-            ..options
-        };
+        let ReplyOptions { make_id, clock, .. } = options;
+        let options = ReplyOptions { make_id, clock, ..saved.options };
         let mut reply = turn.reply(&encoding, options)?;
         match saved.fed {
             Fed::Tokens { tokens, cuts, logprobs, made_ids } => {
@@ -155,13 +132,9 @@ impl Reply {
             }
             Fed::Checkpoint(checkpoint) => reply.resume(*checkpoint)?,
         }
-        if saved.end.is_none() && saved.failure.is_some() {
-            return Err(invalid("it has a failure but no end"));
-        }
-        if let Some((reason, stop_sequence, durations)) = saved.end {
-            let message = saved.failure.as_deref().unwrap_or_default();
+        if let Some(Outcome { reason, stop_sequence, durations, failure }) = saved.end {
             let stop_sequence = stop_sequence.as_deref();
-            let end = End { reason, stop_sequence, message, ..End::ABORTED };
+            let end = End { reason, stop_sequence, message: &failure, ..End::ABORTED };
             reply.finish_framed(end, &mut Vec::new(), Framing::Lines)?;
             if let Some(outcome) = &mut reply.outcome {
                 outcome.durations = durations;
@@ -264,27 +237,13 @@ impl Reply {
     }
 
     fn saved(&self, fed: Fed) -> Vec<u8> {
-        let options = &self.options;
         let (elapsed, first_token) = self.timer.elapsed();
         let saved = SavedReply {
             version: VERSION,
             dialect: self.dialect.as_str().to_owned(),
-            id: options.id.clone().unwrap_or_default(),
-            model: options.model.clone(),
-            created: options.created.unwrap_or_default(),
-            index: options.index,
-            prompt_tokens: self.prompt_tokens,
-            prompt_token_ids: options.prompt_token_ids.clone(),
-            cached_tokens: self.cached_tokens,
-            thinking_budget: options.thinking_budget,
-            reasoning_field: options.reasoning_field,
-            spelled_markers: options.spelled_markers,
+            options: self.options.clone(),
             fed,
-            end: self
-                .outcome
-                .as_ref()
-                .map(|outcome| (outcome.reason, outcome.stop_sequence.clone(), outcome.durations)),
-            failure: self.outcome.as_ref().map(|outcome| outcome.failure.clone()),
+            end: self.outcome.clone(),
             elapsed,
             first_token,
         };

@@ -1,5 +1,7 @@
 //! Sorts the parser's events into segments, the same for all dialects.
 
+use serde::{Deserialize, Serialize};
+
 use super::BuiltinCall;
 use super::arguments::{HeldCall, Meaning, takes_code};
 use super::ids::Ids;
@@ -34,7 +36,7 @@ pub(super) struct Sorter {
 }
 
 /// The tokens of the open message's content.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct KnownContent {
     /// Where it begins.
     pub(super) from: usize,
@@ -150,7 +152,7 @@ impl Sorter {
         }
     }
 
-    /// Whether the open message is a call whose arguments so far are not an object.
+    /// Whether the open message is a call with arguments that are not an object so far.
     fn is_half_a_call(&self) -> bool {
         match &self.open {
             OpenMessage::Held(call) => call.is_half(),
@@ -214,8 +216,8 @@ impl Sorter {
         let call = Call { tool, id: self.ids.next(self.prefixes.call), index: self.made.calls };
         self.made.calls += 1;
         let Prefixes { custom, function, .. } = self.prefixes;
-        let prefix = match call.tool.kind.call_fields() {
-            Some([_, prefix]) => function.map(|_| prefix),
+        let prefix = match call.tool.kind.client_call() {
+            Some([_, _, prefix]) => function.map(|_| prefix),
             None if call.is_custom() => custom,
             None => function,
         };

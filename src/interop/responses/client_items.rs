@@ -66,7 +66,7 @@ pub(super) fn is_unfinished(item: At<'_>) -> bool {
 /// A call. The model's arguments are in its field, along with members that are null and the action's type.
 pub(super) fn read_call(item: &BodyObject<'_, '_>, kind: &str) -> Result<HistoryCall> {
     let tool = tool_of(kind).unwrap_or(ToolKind::Function);
-    let [field, _] = tool.call_fields().unwrap_or_default();
+    let [_, field, _] = tool.client_call().unwrap_or_default();
     let id = ToolId::new(tool.word().unwrap_or_default());
     if tool == ToolKind::ToolSearch {
         let arguments = read_arguments(item, field, false)?;

@@ -161,7 +161,7 @@ impl<'r, 'o, 'h> Items<'r, 'o, 'h> {
                 item.required("tools")?;
                 Tools::read(&item, Loading::Now, self.request)?;
             }
-            Some("configuration_update") => read_update(&item, self.request)?,
+            Some("configuration_update") => read_reasoning_and_text(&item, self.request)?,
             Some("mcp_call") if client_items::is_done(&item) => {
                 client_items::read_mcp_call(&item, self.request)?;
             }
@@ -313,26 +313,20 @@ fn read_call(item: &BodyObject<'_, '_>, is_custom: bool) -> Result<HistoryCall> 
     Ok(call)
 }
 
-/// The effort and format that apply from here on.
-fn read_update(item: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
-    if let Some(reasoning) = item.object("reasoning")? {
-        read_reasoning(&reasoning, request, &[])?;
-    }
-    if let Some(text) = item.object("text")? {
-        read_text_settings(&text, request)?;
-    }
-    Ok(())
-}
-
-/// Reads `text`: the format of the answer.
-pub(super) fn read_text_settings(
-    text: &BodyObject<'_, '_>,
+/// Reads `reasoning`, and `text`, the format of the answer: those of a body, or those that apply from an item on.
+pub(super) fn read_reasoning_and_text(
+    object: &BodyObject<'_, '_>,
     request: &mut Request<'_>,
 ) -> Result<()> {
-    if let Some(format) = text.get("format") {
-        request.read_response_format(&format)?;
+    if let Some(reasoning) = object.object("reasoning")? {
+        read_reasoning(&reasoning, request, &[])?;
     }
-    request.list_others(text, &["format"]);
+    if let Some(text) = object.object("text")? {
+        if let Some(format) = text.get("format") {
+            request.read_response_format(&format)?;
+        }
+        request.list_others(&text, &["format"]);
+    }
     Ok(())
 }
 

@@ -9,14 +9,12 @@ use std::collections::HashSet;
 
 use serde_json::Value as Tree;
 
-use self::items::{Items, read_text_settings};
+use self::items::{Items, read_reasoning_and_text};
 use self::tools::{Loading, Tools, read_chosen};
 use super::answer::{Framing, Prefixes};
 use super::chat_completions::{error_body, only_some_models};
 use super::choice::Choice;
-use super::common::{
-    read_max_tokens, read_penalties, read_reasoning, read_sampling, read_stop, read_top_logprobs,
-};
+use super::common::{read_max_tokens, read_penalties, read_sampling, read_stop, read_top_logprobs};
 use super::dialect::{Definition, Resends};
 use super::field::BodyObject;
 use super::request::Request;
@@ -139,12 +137,7 @@ fn read_previous(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result
 }
 
 fn read_settings(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
-    if let Some(reasoning) = body.object("reasoning")? {
-        read_reasoning(&reasoning, request, &[])?;
-    }
-    if let Some(text) = body.object("text")? {
-        read_text_settings(&text, request)?;
-    }
+    read_reasoning_and_text(body, request)?;
     request.may_truncate = body.one_of("truncation", &["auto", "disabled"])? == Some("auto");
     read_stop(body, "stop", request)?;
     read_sampling(body, &mut request.sampling)?;

@@ -6,6 +6,7 @@ use crate::interop::answer::{
     AnswerState, Delta, Head, Members, Outcome, Segment, SegmentKind, SegmentState, Sink, TextKind,
     Usage, Writer, write_object,
 };
+use crate::interop::client_calls::called;
 use crate::interop::thought_blob::write_thought;
 use crate::interop::{FinishReason, ToolKind, Turn};
 
@@ -105,10 +106,9 @@ impl Responses {
             SegmentKind::Text(TextKind::Preamble) => "commentary",
             SegmentKind::Text(TextKind::Answer) => "final_answer",
             SegmentKind::Call(call) => {
-                if let (Some(kind), Some((field, called))) =
-                    (call.tool.kind.call_type(), call.called(text))
-                {
-                    item.text("type", kind).text("id", id).text("call_id", &call.id);
+                if let Some([of_call, field, _]) = call.tool.kind.client_call() {
+                    let called = called(call.tool.kind, text);
+                    item.text("type", of_call).text("id", id).text("call_id", &call.id);
                     item.text("status", status).value(field, &called);
                     if call.tool.kind == ToolKind::ToolSearch {
                         item.text("execution", "client");
