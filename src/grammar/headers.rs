@@ -55,7 +55,7 @@ const OF_JSON: Types = &[
 const OF_TEXT: Types =
     &[&[], &[Piece::Text(" code")], &[Piece::Text(" "), CONSTRAIN, Piece::Text("code")]];
 
-/// The content types of a call, whose arguments are JSON or text.
+/// The content types of a call with JSON or text as arguments.
 pub(super) fn types(is_json: bool, forms: HeaderForms) -> Types {
     let types = if is_json { OF_JSON } else { OF_TEXT };
     if forms == HeaderForms::All { types } else { &types[..2] }

@@ -28,7 +28,7 @@ pub struct GrammarTool {
 }
 
 impl GrammarTool {
-    /// A tool whose arguments are an object of this schema.
+    /// A tool with an object of this schema as arguments.
     pub fn new(recipient: impl Into<String>, parameters: Value) -> Self {
         Self { recipient: recipient.into(), parameters: Some(parameters), input: None }
     }
@@ -38,7 +38,7 @@ impl GrammarTool {
         Self { recipient: recipient.into(), parameters: None, input: None }
     }
 
-    /// A custom tool, whose arguments are an object with one text, `input`, that fits a grammar; `None` fits any.
+    /// A custom tool, with arguments that are an object with one text, `input`, that fits a grammar; `None` fits any.
     pub fn of_input(recipient: impl Into<String>, input: Option<InputGrammar>) -> Self {
         let arguments = json!({
             "type": "object",

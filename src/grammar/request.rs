@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 
 use super::{GrammarOptions, GrammarTool, TurnGrammar};
-use crate::chat::Content;
 use crate::error::Result;
 use crate::interop::{Tool, ToolKind, Turn};
 
@@ -40,7 +39,7 @@ impl TurnGrammar {
     /// # Ok::<(), openai_harmony::Error>(())
     /// ```
     pub fn of_turn(turn: &Turn, mut options: GrammarOptions) -> Result<Self> {
-        let schemas = schemas(turn);
+        let schemas = turn.schemas().collect();
         let declared = turn.tools.iter().filter(|tool| tool.declared);
         let tools = declared.map(|tool| grammar_tool(tool, &schemas));
         options.tool_choice = turn.tool_choice.clone();
@@ -73,20 +72,4 @@ fn grammar_tool(tool: &Tool, schemas: &HashMap<String, Option<&Value>>) -> Gramm
         Some(None) => json!({"type": "object", "additionalProperties": false}),
     };
     GrammarTool::new(&tool.recipient, parameters)
-}
-
-/// What the conversation declares, by recipients.
-fn schemas(turn: &Turn) -> HashMap<String, Option<&Value>> {
-    let contents = turn.conversation.messages.iter().flat_map(|message| &message.content);
-    let namespaces = contents.filter_map(|content| match content {
-        Content::SystemContent(system) => system.tools.as_ref(),
-        Content::DeveloperContent(developer) => developer.tools.as_ref(),
-        Content::Text(_) => None,
-    });
-    let tools = namespaces.flat_map(|namespaces| namespaces.values()).flat_map(|namespace| {
-        let name = &namespace.name;
-        let tools = namespace.tools.iter();
-        tools.map(move |tool| (format!("{name}.{}", tool.name), tool.parameters.as_ref()))
-    });
-    tools.collect()
 }

@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use super::{Dialect, ToolNames, Unused};
-use crate::chat::{Conversation, Message, ResponseFormat, Role};
+use crate::chat::{Content, Conversation, Message, ResponseFormat, Role};
 use crate::error::{ErrorKind, Result};
 use crate::path::Path;
 use crate::render::{self, ExchangeRanges, Pieces};
@@ -213,6 +213,21 @@ impl Turn {
     }
 
     /// Messages, and the beginning of the assistant's.
+    /// The schemas of the tools that the conversation declares, with their recipients.
+    pub(crate) fn schemas(&self) -> impl Iterator<Item = (String, Option<&Value>)> {
+        let contents = self.conversation.messages.iter().flat_map(|message| &message.content);
+        let namespaces = contents.filter_map(|content| match content {
+            Content::SystemContent(system) => system.tools.as_ref(),
+            Content::DeveloperContent(developer) => developer.tools.as_ref(),
+            Content::Text(_) => None,
+        });
+        namespaces.flat_map(|namespaces| namespaces.values()).flat_map(|namespace| {
+            let tools = namespace.tools.iter();
+            tools
+                .map(|tool| ([&namespace.name, ".", &tool.name].concat(), tool.parameters.as_ref()))
+        })
+    }
+
     fn render<'a>(
         &self,
         encoding: HarmonyEncoding,

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::error::{ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Reason, Result};
 
 /// How many levels of lists and objects a schema may have.
 ///
@@ -13,11 +13,10 @@ pub(crate) const MAX_DEPTH: usize = 128;
 /// Refuses the `schema` of `name`, a tool or a response format, if writing it by recursion could
 /// exhaust the stack.
 pub(crate) fn check_depth(name: &str, schema: &Value) -> Result<()> {
-    if !is_too_deep(schema) {
-        return Ok(());
+    if is_too_deep(schema) {
+        return Err(invalid(name, format!("nested more than {MAX_DEPTH} levels deep")));
     }
-    let reason = format!("nested more than {MAX_DEPTH} levels deep");
-    Err(ErrorKind::InvalidSchema { name: name.to_owned(), reason: reason.into() }.into())
+    Ok(())
 }
 
 /// Whether a schema has more than [`MAX_DEPTH`] levels.
@@ -32,4 +31,9 @@ fn fits(value: &Value, levels: usize) -> bool {
         Value::Object(map) => levels > 0 && map.values().all(|value| fits(value, levels - 1)),
         _ => true,
     }
+}
+
+/// The error about the schema of the tool, or the name, that is called this.
+pub(super) fn invalid(name: &str, reason: impl Into<Reason>) -> Error {
+    ErrorKind::InvalidSchema { name: name.to_owned(), reason: reason.into() }.into()
 }

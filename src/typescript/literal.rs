@@ -53,7 +53,7 @@ fn write_formatted(
     }
 }
 
-/// Compact JSON whose floats do not depend on the version of `serde_json`.
+/// Compact JSON with floats that do not depend on the version of `serde_json`.
 struct AsIs;
 
 impl Formatter for AsIs {

@@ -30,6 +30,7 @@ pub(crate) use escape::is_line_end;
 pub(crate) use literal::write_json_as_is;
 pub(crate) use namespace::write_tool_section;
 pub use namespace::{Namespace, Parameters, Tool};
+pub(crate) use read::resolve;
 
 use crate::options::choices;
 

@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use crate::error::{ErrorKind, Result};
+use super::depth::invalid;
+use crate::error::Result;
 use crate::names;
 
 /// Characters that in TypeScript end a name and begin something that would swallow, close or duplicate the declaration.
@@ -21,17 +22,12 @@ pub(super) fn check(what: &str, name: &str) -> Result<()> {
     } else {
         return Ok(());
     };
-    Err(ErrorKind::InvalidSchema { name: name.to_owned(), reason: reason.into() }.into())
+    Err(invalid(name, reason))
 }
 
 /// Refuses two tools of one name: a call of them would be ambiguous.
 pub(super) fn check_unique<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<()> {
     let mut seen = HashSet::new();
-    match names.into_iter().find(|name| !seen.insert(*name)) {
-        None => Ok(()),
-        Some(twice) => {
-            let reason = "two tools of the namespace have this name".to_owned();
-            Err(ErrorKind::InvalidSchema { name: twice.to_owned(), reason: reason.into() }.into())
-        }
-    }
+    let twice = names.into_iter().find(|name| !seen.insert(*name));
+    twice.map_or(Ok(()), |name| Err(invalid(name, "two tools of the namespace have this name")))
 }

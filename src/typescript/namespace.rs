@@ -7,11 +7,11 @@ use serde_json::Value;
 use super::ToolSchemaStyle;
 use super::budget::{Budget, LIMIT};
 use super::comment::{write_comment, write_comment_as_is};
-use super::depth::{MAX_DEPTH, check_depth};
+use super::depth::{MAX_DEPTH, check_depth, invalid};
 use super::schema::Schema;
 use super::sink::{Limited, TextSink};
 use super::{compat, full, names, read};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::json::{At, Tape};
 
 /// A namespace to write.
@@ -208,8 +208,4 @@ fn read_parameters<'a>(
     schema.notes.title = None;
     schema.notes.descriptions.retain(|text| Some(*text) != tool.description);
     Ok(schema)
-}
-
-fn invalid(name: &str, reason: String) -> Error {
-    ErrorKind::InvalidSchema { name: name.to_owned(), reason: reason.into() }.into()
 }

@@ -38,7 +38,7 @@ pub(super) fn fitting(rules: &mut BnfRules, expr: &Expr) -> Result<String, Strin
     texts.rest(expr, Rest::quote(), false).map(|rest| rest.after)
 }
 
-/// The same of an expression whose rules may lead to themselves; each is a rule here.
+/// The same of an expression with rules that may lead to themselves; each is a rule here.
 pub(super) fn fitting_rules(rules: &mut BnfRules, of: &TextRules) -> Result<String, String> {
     let names: Vec<String> = of.rules.iter().map(|_| rules.name()).collect();
     let nullable = of.nullable();

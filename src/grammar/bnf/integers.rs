@@ -6,7 +6,7 @@ use crate::grammar::schemas::decimal::Decimal;
 /// The most multiples that are listed one by one.
 const MOST_LISTED: i128 = 500;
 
-/// The largest number whose multiples are told by remainders, of which each is a rule.
+/// The largest number with multiples that are told by remainders, of which each is a rule.
 const MOST_REMAINDERS: u64 = 200;
 
 /// The integers from one bound to the other, both included; `None` if there are none.

@@ -40,123 +40,87 @@ pub(super) fn between(bounds: &Bounds, places: Places) -> Option<String> {
 fn sizes_between(least: &Bound, most: Option<&Bound>, places: Places) -> String {
     let (low, is_low_out) = (&least.0, least.1);
     let mut options = Vec::new();
-    if let Some((high, is_high_out)) = most.filter(|(high, _)| high.whole == low.whole) {
-        let ends = [(&*low.fraction, is_low_out), (&*high.fraction, *is_high_out)];
-        return format!("\"{}\" ({})", low.whole, fraction_between(ends, places));
+    let written = |whole: &str, low: Option<End<'_>>, high: Option<End<'_>>| {
+        Some(format!("\"{whole}\" {}", fraction(low, high, places)?))
+    };
+    let from = Some((&*low.fraction, is_low_out));
+    let to = most.map(|(high, is_out)| (&*high.fraction, *is_out));
+    if most.is_some_and(|(high, _)| high.whole == low.whole) {
+        return written(&low.whole, from, to).unwrap_or_default();
     }
-    options.push(format!("\"{}\" {}", low.whole, fraction_from(&low.fraction, is_low_out, places)));
+    options.extend(written(&low.whole, from, None));
     let first = low.next(true);
-    match most {
-        None => options.push(format!("({}) {}", sizes(&first.whole, None), any_fraction(places))),
-        Some((high, is_high_out)) => {
-            let end = high.next(false);
-            if first <= end {
-                let between = sizes(&first.whole, Some(&end.whole));
-                options.push(format!("({between}) {}", any_fraction(places)));
-            }
-            let end = fraction_to(&high.fraction, *is_high_out, places);
-            options.extend(end.map(|end| format!("\"{}\" {end}", high.whole)));
+    let end = most.map(|(high, _)| high.next(false));
+    if end.as_ref().is_none_or(|end| first <= *end) {
+        let between = sizes(&first.whole, end.as_ref().map(|end| end.whole.as_str()));
+        options.extend(fraction(None, None, places).map(|any| format!("({between}) {any}")));
+    }
+    options.extend(most.and_then(|(high, _)| written(&high.whole, None, to)));
+    options.join(" | ")
+}
+
+/// The digits that are left of a bound's fraction, and whether the bound is excluded.
+type End<'d> = (&'d str, bool);
+
+/// What is left of a bound after one more digit.
+fn after((digits, is_out): End<'_>) -> End<'_> {
+    (digits.get(1..).unwrap_or_default(), is_out)
+}
+
+/// Whether a number may end where this is left of its bounds.
+fn may_end(low: Option<End<'_>>, high: Option<End<'_>>) -> bool {
+    low.is_none_or(|low| low == ("", false)) && high != Some(("", true))
+}
+
+/// The fractions between two ends, with the point, if it has any digit; `None` if there are none.
+fn fraction(low: Option<End<'_>>, high: Option<End<'_>>, places: Places) -> Option<String> {
+    match (more(low, high, places), may_end(low, high)) {
+        (Some(more), true) => Some(format!("(\".\" ({more}))?")),
+        (Some(more), false) => Some(format!("\".\" ({more})")),
+        (None, is_whole) => is_whole.then(String::new),
+    }
+}
+
+/// At least one digit; with [`Places`], as many as there is room for.
+fn more(low: Option<End<'_>>, high: Option<End<'_>>, places: Places) -> Option<String> {
+    let rest = places.map(|places| places.saturating_sub(1));
+    let low = low.filter(|low| *low != ("", false));
+    match (low, high) {
+        (None, None) => {
+            let most = places.map_or(String::new(), |places| places.to_string());
+            return (places != Some(0)).then(|| format!("[0-9]{{1,{most}}}"));
         }
-    }
-    options.join(" | ")
-}
-
-pub(super) fn any_fraction(places: Places) -> String {
-    match places {
-        None => "(\".\" [0-9]+)?".to_owned(),
-        Some(places) => format!("(\".\" [0-9]{{1,{places}}})?"),
-    }
-}
-
-/// Digits after others; with [`Places`], only as many as there is room for.
-fn any(places: Places) -> String {
-    match places {
-        None => "[0-9]*".to_owned(),
-        Some(0) => "\"\"".to_owned(),
-        Some(places) => format!("[0-9]{{0,{places}}}"),
-    }
-}
-
-/// One digit fewer.
-fn fewer(places: Places) -> Places {
-    places.map(|places| places.saturating_sub(1))
-}
-
-/// A fraction that is at least this one.
-fn fraction_from(least: &str, is_out: bool, places: Places) -> String {
-    if least.is_empty() && !is_out {
-        return any_fraction(places);
-    }
-    format!("\".\" ({})", from(least, is_out, places))
-}
-
-/// Digits, none of them if nothing is asked for, that are at least these.
-fn from(least: &str, is_out: bool, places: Places) -> String {
-    let Some(low) = least.bytes().next() else {
+        (None, Some(("", is_out))) => return (!is_out).then(|| "\"0\"+".to_owned()),
         // Only where places are free: else bounds are rounded, and included.
-        return if is_out { "\"0\"* [1-9] [0-9]*".to_owned() } else { any(places) };
+        (Some(("", _)), None) => return Some("\"0\"* [1-9] [0-9]*".to_owned()),
+        (Some(("", _)), Some(("", _))) => return None,
+        _ => {}
+    }
+    let digit = |(digits, _): End<'_>| digits.bytes().next().unwrap_or(b'0');
+    let one = |digit: u8, low: Option<End<'_>>, high: Option<End<'_>>| {
+        let (digit, may_end) = (char::from(digit), may_end(low, high));
+        match more(low, high, rest) {
+            Some(more) if may_end => Some(format!("\"{digit}\" ({more})?")),
+            Some(more) => Some(format!("\"{digit}\" ({more})")),
+            None => may_end.then(|| format!("\"{digit}\"")),
+        }
     };
-    let rest = fewer(places);
-    let same = format!("\"{}\" ({})", char::from(low), from(&least[1..], is_out, rest));
-    if low == b'9' { same } else { format!("{} {} | {same}", digits(low + 1, b'9'), any(rest)) }
-}
-
-/// A fraction that is at most this one; `None` if there is none.
-fn fraction_to(most: &str, is_out: bool, places: Places) -> Option<String> {
-    if most.is_empty() {
-        return (!is_out).then(|| "(\".\" \"0\"+)?".to_owned());
+    let (first, last) = (low.map(digit), high.map(digit));
+    if let (Some(first), true) = (first, first == last) {
+        return one(first, low.map(after), high.map(after));
     }
-    Some(format!("(\".\" ({}))?", to(most, is_out, places)))
-}
-
-/// At least one digit, and at most these.
-fn to(most: &str, is_out: bool, places: Places) -> String {
-    let Some(high) = most.bytes().next() else { return "\"0\"+".to_owned() };
-    let (tail, rest) = (&most[1..], fewer(places));
-    let mut options = Vec::new();
-    if high > b'0' {
-        options.push(format!("{} {}", digits(b'0', high - 1), any(rest)));
-    }
-    if !tail.is_empty() {
-        options.push(format!("\"{}\" ({})?", char::from(high), to(tail, is_out, rest)));
-    } else if !is_out {
-        options.push(format!("\"{}\" \"0\"*", char::from(high)));
-    }
-    options.join(" | ")
-}
-
-/// A fraction between two.
-fn fraction_between([low, high]: [(&str, bool); 2], places: Places) -> String {
-    let length = low.0.len().max(high.0.len()).max(1);
-    let padded = |digits: &str| format!("{digits:0<length$}");
-    let inner = within(&padded(low.0), low.1, &padded(high.0), high.1, places);
-    let is_whole_in = low.0.is_empty() && !low.1;
-    if is_whole_in { format!("(\".\" ({inner}))?") } else { format!("\".\" ({inner})") }
-}
-
-/// Digits between two sequences of as many.
-fn within(low: &str, is_low_out: bool, high: &str, is_high_out: bool, places: Places) -> String {
-    let (Some(first), Some(last)) = (low.bytes().next(), high.bytes().next()) else {
-        return "\"0\"*".to_owned();
-    };
-    let (lows, highs, rest) = (&low[1..], &high[1..], fewer(places));
-    let are_zeros = |digits: &str| digits.bytes().all(|digit| digit == b'0');
-    if first == last {
-        let inner = within(lows, is_low_out, highs, is_high_out, rest);
-        let is_end = are_zeros(lows) && !is_low_out;
-        let optional = if is_end { "?" } else { "" };
-        return format!("\"{}\" ({inner}){optional}", char::from(first));
-    }
-    let lows = lows.trim_end_matches('0');
-    let mut options = vec![format!("\"{}\" ({})", char::from(first), from(lows, is_low_out, rest))];
-    if last - first > 1 {
-        options.push(format!("{} {}", digits(first + 1, last - 1), any(rest)));
-    }
-    let highs = highs.trim_end_matches('0');
-    if !highs.is_empty() {
-        options.push(format!("\"{}\" ({})?", char::from(last), to(highs, is_high_out, rest)));
-    } else if !is_high_out {
-        options.push(format!("\"{}\" \"0\"*", char::from(last)));
-    }
-    options.join(" | ")
+    let free =
+        (first.map_or(b'0', |first| first + 1), last.map_or(b'9', |last| last.wrapping_sub(1)));
+    let between = (free.0 <= free.1 && last != Some(b'0')).then(|| {
+        let any = match rest {
+            None => "[0-9]*".to_owned(),
+            Some(0) => String::new(),
+            Some(rest) => format!("[0-9]{{0,{rest}}}"),
+        };
+        format!("{} {any}", digits(free.0, free.1))
+    });
+    let of_low = first.and_then(|first| one(first, low.map(after), None));
+    let of_high = last.and_then(|last| one(last, None, high.map(after)));
+    let options: Vec<_> = [of_low, between, of_high].into_iter().flatten().collect();
+    (!options.is_empty()).then(|| options.join(" | "))
 }

@@ -14,7 +14,7 @@ pub(super) const FIRST_OF_NAMES: &str = "cemrs";
 /// The rules of JSON but `blanks`: name, rule, and the rules that it needs.
 ///
 /// `string` has its characters up to the quote that ends it; what no string holds as it is, and [`FIRST_OF_NAMES`], are
-/// in the classes. `char` is one character of a string whose length counts, with `<` only as an escape.
+/// in the classes. `char` is one character of a string of limited length, with `<` only as an escape.
 const OF_JSON: [(&str, &str, &[&str]); 14] = [
     ("string", r#""\"" chars"#, &["chars"]),
     (

@@ -43,6 +43,11 @@ impl Decimal {
         Self { is_negative: is_negative && !is_zero, whole, fraction }
     }
 
+    /// What decides how far it is from zero.
+    fn digits(&self) -> (usize, &str, &str) {
+        (self.whole.len(), &self.whole, &self.fraction)
+    }
+
     /// Its distance from zero.
     pub(in crate::grammar) fn size(&self) -> Self {
         Self { is_negative: false, ..self.clone() }
@@ -87,29 +92,15 @@ impl Decimal {
         if !is_above && self.whole == "0" {
             return Self::new(true, "1", "");
         }
-        if is_above == self.is_negative {
-            Self::new(self.is_negative, &minus_one(&self.whole), "")
-        } else {
-            Self::new(self.is_negative, &plus_one(&self.whole), "")
-        }
+        Self::new(self.is_negative, &step(&self.whole, is_above != self.is_negative), "")
     }
 }
 
 impl Ord for Decimal {
     fn cmp(&self, other: &Self) -> Ordering {
-        let size = |one: &Self, other: &Self| {
-            (one.whole.len(), &one.whole, &one.fraction).cmp(&(
-                other.whole.len(),
-                &other.whole,
-                &other.fraction,
-            ))
-        };
-        match (self.is_negative, other.is_negative) {
-            (false, false) => size(self, other),
-            (true, true) => size(other, self),
-            (true, false) => Ordering::Less,
-            (false, true) => Ordering::Greater,
-        }
+        let signs = other.is_negative.cmp(&self.is_negative);
+        let (less, more) = if self.is_negative { (other, self) } else { (self, other) };
+        signs.then_with(|| less.digits().cmp(&more.digits()))
     }
 }
 
@@ -119,28 +110,19 @@ impl PartialOrd for Decimal {
     }
 }
 
-fn plus_one(digits: &str) -> String {
-    let kept = digits.trim_end_matches('9');
-    let zeros = "0".repeat(digits.len() - kept.len());
-    match kept.char_indices().next_back() {
-        Some((at, last)) => format!("{}{}{zeros}", &kept[..at], shifted(last, true)),
-        None => format!("1{zeros}"),
+/// The whole number after (before) one.
+fn step(digits: &str, is_up: bool) -> String {
+    let (carried, left) = if is_up { ('9', "0") } else { ('0', "9") };
+    let kept = digits.trim_end_matches(carried);
+    let left = left.repeat(digits.len() - kept.len());
+    match kept.as_bytes().split_last() {
+        Some((last, _)) => {
+            let last = char::from(if is_up { last + 1 } else { last - 1 });
+            format!("{}{last}{left}", &kept[..kept.len() - 1])
+        }
+        None if is_up => format!("1{left}"),
+        None => left,
     }
-}
-
-/// Of a number above zero.
-fn minus_one(digits: &str) -> String {
-    let kept = digits.trim_end_matches('0');
-    let nines = "9".repeat(digits.len() - kept.len());
-    match kept.char_indices().next_back() {
-        Some((at, last)) => format!("{}{}{nines}", &kept[..at], shifted(last, false)),
-        None => nines,
-    }
-}
-
-fn shifted(digit: char, is_up: bool) -> char {
-    let digit = u32::from(digit);
-    char::from_u32(if is_up { digit + 1 } else { digit - 1 }).unwrap_or('0')
 }
 
 /// A bound, and whether it is excluded.

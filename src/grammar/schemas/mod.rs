@@ -17,6 +17,7 @@ pub(super) use self::disjoint::kind_of;
 pub use self::report::Loosened;
 pub(super) use self::report::Report;
 use crate::path::Path;
+use crate::typescript::resolve;
 
 /// The types of JSON. An integer is a number, too.
 pub(super) const TYPES: [&str; 7] =
@@ -60,21 +61,7 @@ pub(super) fn is_of_kind(kind: &Value, name: &str) -> bool {
     }
 }
 
-/// What a reference leads to: `#/$defs/node`, with or without signs of URLs.
+/// What a reference leads to: `#/$defs/node`.
 pub(super) fn target<'s>(root: &'s Value, reference: &str) -> Option<&'s Value> {
-    let pointer = reference.strip_prefix('#')?;
-    root.pointer(pointer).or_else(|| root.pointer(&without_percents(pointer)?))
-}
-
-fn without_percents(text: &str) -> Option<String> {
-    let (mut made, mut bytes) = (Vec::new(), text.bytes());
-    while let Some(byte) = bytes.next() {
-        if byte != b'%' {
-            made.push(byte);
-            continue;
-        }
-        let digits = [bytes.next()?, bytes.next()?];
-        made.push(u8::from_str_radix(std::str::from_utf8(&digits).ok()?, 16).ok()?);
-    }
-    String::from_utf8(made).ok()
+    resolve(root, reference).ok()
 }

@@ -2,6 +2,7 @@
 //! it does.
 
 use crate::options::words;
+use crate::typescript::resolve;
 
 use serde_json::{Map, Value};
 
@@ -74,10 +75,7 @@ impl Check<'_> {
             },
             "enum" => Some(rule.as_array()?.contains(value)),
             "const" => Some(rule == value),
-            "$ref" => {
-                let target = rule.as_str()?.strip_prefix('#')?;
-                self.value(value, self.root.pointer(target)?, depth + 1)
-            }
+            "$ref" => self.value(value, resolve(self.root, rule.as_str()?).ok()?, depth + 1),
             "allOf" => all(each(rule)?.into_iter()),
             "anyOf" => any(each(rule)?.into_iter()),
             "oneOf" => {

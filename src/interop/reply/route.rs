@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use crate::chat::{ANALYSIS, Author, COMMENTARY, Content, FUNCTIONS, Role};
+use crate::chat::{ANALYSIS, Author, COMMENTARY, Role};
 use crate::interop::answer::TextKind;
 use crate::interop::builtin::BuiltinTool;
 use crate::interop::names::{ToolId, function_name};
@@ -25,7 +25,7 @@ pub(super) struct RouteRules {
     pub(super) objects: bool,
     /// Whether preambles are shown as thoughts.
     preambles_as_thoughts: bool,
-    /// The schemas of the functions' arguments by name, if calls are held back.
+    /// The schemas of the functions' arguments by recipient, if calls are held back.
     schemas: HashMap<String, Value>,
 }
 
@@ -47,6 +47,8 @@ impl RouteRules {
     pub(super) fn new(turn: &Turn) -> Self {
         let objects = turn.dialect.definition().takes_objects;
         let offered = turn.tools.iter().any(|tool| tool.offered && tool.client_runs);
+        let declared = turn.schemas().filter(|(name, _)| objects && function_name(name).is_some());
+        let declared = declared.filter_map(|(name, schema)| Some((name, schema?.clone())));
         let may_call = turn.tool_choice != ToolChoice::None;
         Self {
             tools: turn.tools.clone(),
@@ -54,7 +56,7 @@ impl RouteRules {
             may_call,
             one_call: turn.answer.function_call,
             objects,
-            schemas: if objects { schemas(turn) } else { HashMap::new() },
+            schemas: declared.collect(),
             // The SDKs' helpers parse all texts joined, so these must contain only the answer.
             preambles_as_thoughts: turn.response_format.is_some(),
         }
@@ -62,7 +64,7 @@ impl RouteRules {
 
     /// The schema of a tool's arguments.
     pub(super) fn schema(&self, tool: &Tool) -> Option<&Value> {
-        self.schemas.get(function_name(&tool.recipient)?)
+        self.schemas.get(&tool.recipient)
     }
 
     /// The tools of the turn.
@@ -121,17 +123,6 @@ impl RouteRules {
         let is_it = |tool: &Tool| BuiltinTool::of_recipient(&tool.recipient) == called;
         self.tools.iter().any(|tool| !tool.client_runs && is_it(tool))
     }
-}
-
-/// The schemas of the functions that a turn declares.
-fn schemas(turn: &Turn) -> HashMap<String, Value> {
-    let contents = turn.conversation.messages.iter().flat_map(|message| &message.content);
-    let functions = contents.filter_map(|content| match content {
-        Content::DeveloperContent(developer) => developer.tools.as_ref()?.get(FUNCTIONS),
-        _ => None,
-    });
-    let tools = functions.flat_map(|functions| &functions.tools);
-    tools.filter_map(|tool| Some((tool.name.clone(), tool.parameters.clone()?))).collect()
 }
 
 fn is_role(recipient: &str) -> bool {

@@ -17,6 +17,7 @@ use serde_json::{Map, Value};
 
 use self::combine::combine;
 use self::notes::{brief, read_notes};
+pub(crate) use self::reference::resolve;
 use self::walk::{Read, Walk};
 pub(super) use self::walk::{Refused, read};
 use super::schema::{INTEGER, Limit, Notes, Schema, Shape};

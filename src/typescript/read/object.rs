@@ -41,7 +41,7 @@ pub(super) fn read<'a>(map: &'a Map<String, Value>, walk: &mut Walk<'a, '_>) -> 
     Ok(schema)
 }
 
-/// The type of the values whose keys are not among the properties, if the schema mentions them.
+/// The type of the values of keys that are not among the properties, if the schema mentions them.
 fn other_keys<'a>(
     map: &'a Map<String, Value>,
     is_empty: bool,

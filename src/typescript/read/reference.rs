@@ -8,9 +8,8 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-/// The value in `root` that `reference` points to, or why it does not lead to a value.
-pub(super) fn resolve<'a>(root: &'a Value, reference: &Value) -> Result<&'a Value, &'static str> {
-    let Some(reference) = reference.as_str() else { return Err("is not a text") };
+/// The value in `root` that `reference`, `#/$defs/node`, points to, or why it does not lead to a value.
+pub(crate) fn resolve<'a>(root: &'a Value, reference: &str) -> Result<&'a Value, &'static str> {
     let Some(fragment) = reference.strip_prefix('#') else {
         return Err("leads out of the schema");
     };

@@ -51,7 +51,8 @@ impl<'a> Walk<'a, '_> {
 
     /// The schema that `reference` leads to.
     pub(super) fn reference(&mut self, reference: &'a Value) -> Read<'a> {
-        let target = resolve(self.root, reference).and_then(|target| {
+        let text = reference.as_str().ok_or("is not a text");
+        let target = text.and_then(|text| resolve(self.root, text)).and_then(|target| {
             let is_recursive = self.followed.iter().any(|value| ptr::eq(*value, target));
             if is_recursive { Err("is recursive") } else { Ok(target) }
         });
