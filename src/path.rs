@@ -83,33 +83,23 @@ impl Path {
 
     /// The path as a text in which no index is named, the same for all items of a list: `messages[].content`.
     pub fn without_indices(&self) -> String {
-        PathText { path: self, has_indices: false }.to_string()
-    }
-}
-
-struct PathText<'p> {
-    path: &'p Path,
-    has_indices: bool,
-}
-
-impl fmt::Display for PathText<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (at, step) in self.path.0.iter().enumerate() {
-            match step {
-                PathStep::Name(name) if at == 0 => Brief(name).fmt(f)?,
-                PathStep::Name(name) => write!(f, ".{}", Brief(name))?,
-                PathStep::Key(key) => write!(f, "[{:?}]", Brief(key))?,
-                PathStep::Index(index) if self.has_indices => write!(f, "[{index}]")?,
-                PathStep::Index(_) => f.write_str("[]")?,
-            }
-        }
-        Ok(())
+        format!("{self:#}")
     }
 }
 
 impl fmt::Display for Path {
+    /// The alternative form, `{:#}`, names no index.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        PathText { path: self, has_indices: true }.fmt(f)
+        for (at, step) in self.0.iter().enumerate() {
+            match step {
+                PathStep::Name(name) if at == 0 => Brief(name).fmt(f)?,
+                PathStep::Name(name) => write!(f, ".{}", Brief(name))?,
+                PathStep::Key(key) => write!(f, "[{:?}]", Brief(key))?,
+                PathStep::Index(_) if f.alternate() => f.write_str("[]")?,
+                PathStep::Index(index) => write!(f, "[{index}]")?,
+            }
+        }
+        Ok(())
     }
 }
 

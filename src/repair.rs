@@ -51,7 +51,7 @@ pub enum RepairKind {
     MisplacedRecipient,
     /// A known recipient in another spelling, or with something glued to it.
     GluedRecipient,
-    /// The first bytes of a character whose other bytes never came; no content contains them.
+    /// The first bytes of a character, without the others; no content contains them.
     CutCharacter,
     /// A marker spelled by ordinary tokens, if these are read. It has no index, since it is part of what other events
     /// report.
@@ -64,7 +64,7 @@ pub enum RepairKind {
     /// among the messages, but not in the answer. The parser itself reports none: what it reads may be a
     /// whole conversation.
     ForeignAuthor,
-    /// In an answer of an API whose calls take objects: arguments that are not an object but clearly mean one, or
+    /// In an answer of an API with objects as arguments: arguments that are not an object but clearly mean one, or
     /// several calls written as one. The parser itself keeps the text.
     RepairedArguments,
 }

@@ -52,7 +52,8 @@ pub struct TextContent {
 }
 
 /// How long the model thinks (guide, section "Reasoning").
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum ReasoningEffort {
     /// `Reasoning: low`
     Low,
@@ -64,12 +65,8 @@ pub enum ReasoningEffort {
 
 impl ReasoningEffort {
     /// The word in the system message.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Low => "low",
-            Self::Medium => "medium",
-            Self::High => "high",
-        }
+    pub fn as_str(self) -> &'static str {
+        self.into()
     }
 }
 
@@ -84,11 +81,7 @@ pub struct ChannelConfig {
 
 impl ChannelConfig {
     /// These channels, and every message must be on one.
-    pub fn require_channels<I, T>(channels: I) -> Self
-    where
-        I: IntoIterator<Item = T>,
-        T: Into<String>,
-    {
+    pub fn require_channels(channels: impl IntoIterator<Item = impl Into<String>>) -> Self {
         Self {
             valid_channels: channels.into_iter().map(Into::into).collect(),
             channel_required: true,
@@ -186,11 +179,10 @@ impl SystemContent {
 
     /// Replaces the channels and requires them.
     #[must_use]
-    pub fn with_required_channels<I, T>(self, channels: I) -> Self
-    where
-        I: IntoIterator<Item = T>,
-        T: Into<String>,
-    {
+    pub fn with_required_channels(
+        self,
+        channels: impl IntoIterator<Item = impl Into<String>>,
+    ) -> Self {
         self.with_channel_config(ChannelConfig::require_channels(channels))
     }
 

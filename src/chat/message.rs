@@ -9,7 +9,19 @@ use super::content::{Content, TextContent};
 use crate::error::{Error, ErrorKind};
 
 /// Who a message comes from (guide, section "Roles").
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    Serialize,
+    Deserialize,
+    strum::Display,
+    strum::IntoStaticStr,
+)]
+#[strum(serialize_all = "lowercase")]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
     /// The person, or another source of input for the model.
@@ -35,20 +47,8 @@ impl Role {
     /// # use openai_harmony::chat::Role;
     /// assert_eq!(Role::Developer.as_str(), "developer");
     /// ```
-    pub const fn as_str(&self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::Assistant => "assistant",
-            Self::System => "system",
-            Self::Developer => "developer",
-            Self::Tool => "tool",
-        }
-    }
-}
-
-impl fmt::Display for Role {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+    pub fn as_str(&self) -> &'static str {
+        self.into()
     }
 }
 
@@ -122,13 +122,7 @@ pub struct Message {
 impl Message {
     /// A message with one content part.
     pub fn from_author_and_content<C: Into<Content>>(author: Author, content: C) -> Self {
-        Self {
-            author,
-            recipient: None,
-            content: vec![content.into()],
-            channel: None,
-            content_type: None,
-        }
+        Self { author, ..Self::from_role_and_contents(Role::User, [content.into()]) }
     }
 
     /// A message of an author without a name.
@@ -143,17 +137,9 @@ impl Message {
     }
 
     /// A message with any number of content parts.
-    pub fn from_role_and_contents<I>(role: Role, contents: I) -> Self
-    where
-        I: IntoIterator<Item = Content>,
-    {
-        Self {
-            author: role.into(),
-            recipient: None,
-            content: contents.into_iter().collect(),
-            channel: None,
-            content_type: None,
-        }
+    pub fn from_role_and_contents(role: Role, contents: impl IntoIterator<Item = Content>) -> Self {
+        let (author, content) = (role.into(), contents.into_iter().collect());
+        Self { author, recipient: None, content, channel: None, content_type: None }
     }
 
     /// The message with one more content part at its end.
@@ -196,7 +182,7 @@ fn read_contents<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Conte
     deserializer.deserialize_any(ContentsVisitor)
 }
 
-/// Not an untagged enum, whose errors do not name what is wrong.
+/// Not an untagged enum: its errors do not name what is wrong.
 struct ContentsVisitor;
 
 impl<'de> Visitor<'de> for ContentsVisitor {

@@ -115,7 +115,7 @@ impl ToolNamespaceConfig {
     }
 }
 
-/// The namespace whose tools are called on the commentary channel.
+/// The namespace of the tools that are called on the commentary channel.
 pub const FUNCTIONS: &str = "functions";
 
 /// The namespaces of the tools that the model was trained with (guide, section "Built-in tools").

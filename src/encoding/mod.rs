@@ -12,16 +12,10 @@ use crate::parse::STOP_TOKENS;
 use crate::tokenizer::{TokenId, Tokenizer, special};
 
 /// The names of the encodings.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, strum::Display, strum::IntoStaticStr)]
 pub enum HarmonyEncodingName {
     /// The gpt-oss models' harmony format, over the vocabulary `o200k_harmony`.
     HarmonyGptOss,
-}
-
-impl fmt::Display for HarmonyEncodingName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(HarmonyEncoding { name: *self }.name())
-    }
 }
 
 impl FromStr for HarmonyEncodingName {
@@ -78,9 +72,7 @@ impl fmt::Display for HarmonyEncoding {
 impl HarmonyEncoding {
     /// The encoding's name: that of its [`HarmonyEncodingName`].
     pub fn name(&self) -> &'static str {
-        match self.name {
-            HarmonyEncodingName::HarmonyGptOss => "HarmonyGptOss",
-        }
+        self.name.into()
     }
 
     /// The name of the tokenizer's vocabulary: `o200k_harmony`.

@@ -15,14 +15,11 @@ impl HarmonyEncoding {
     /// # Errors
     ///
     /// Where the tokens are not well-formed; [`StreamableParser`] keeps the messages before.
-    pub fn parse_messages_from_completion_tokens<I>(
+    pub fn parse_messages_from_completion_tokens(
         &self,
-        tokens: I,
+        tokens: impl IntoIterator<Item = TokenId>,
         role: Option<Role>,
-    ) -> Result<Vec<Message>>
-    where
-        I: IntoIterator<Item = TokenId>,
-    {
+    ) -> Result<Vec<Message>> {
         self.parse_messages_with(tokens, role, &ParserOptions::strict())
     }
 
@@ -31,15 +28,12 @@ impl HarmonyEncoding {
     /// # Errors
     ///
     /// Strict parsing, where the tokens are not well-formed; lenient parsing, never.
-    pub fn parse_messages_from_completion_tokens_with_options<I>(
+    pub fn parse_messages_from_completion_tokens_with_options(
         &self,
-        tokens: I,
+        tokens: impl IntoIterator<Item = TokenId>,
         role: Option<Role>,
         options: ParseOptions,
-    ) -> Result<Vec<Message>>
-    where
-        I: IntoIterator<Item = TokenId>,
-    {
+    ) -> Result<Vec<Message>> {
         self.parse_messages_with(tokens, role, &options.into())
     }
 
@@ -48,15 +42,12 @@ impl HarmonyEncoding {
     /// # Errors
     ///
     /// Strict parsing, where the tokens are not well-formed; lenient parsing, never.
-    pub fn parse_messages_with<I>(
+    pub fn parse_messages_with(
         &self,
-        tokens: I,
+        tokens: impl IntoIterator<Item = TokenId>,
         role: Option<Role>,
         options: &ParserOptions,
-    ) -> Result<Vec<Message>>
-    where
-        I: IntoIterator<Item = TokenId>,
-    {
+    ) -> Result<Vec<Message>> {
         let mut parser = StreamableParser::with_options(*self, role, options)?;
         let tokens: Vec<TokenId> = tokens.into_iter().collect();
         parser.advance(&tokens)?;
@@ -71,7 +62,7 @@ impl HarmonyEncoding {
     ///
     /// # Errors
     ///
-    /// Strict parsing, where the tokens are not well-formed; a tool whose name no header can carry.
+    /// Strict parsing, where the tokens are not well-formed; a tool with a name that no header can carry.
     ///
     /// ```
     /// # use openai_harmony::chat::Role;
@@ -95,7 +86,7 @@ impl HarmonyEncoding {
     /// Guesses the messages of a text from which an engine dropped the special tokens, as vLLM and
     /// others do by default: `analysisI must add.assistantfinal4`.
     ///
-    /// Nothing in such a text marks where a header ends, so this is a guess, for output whose tokens are lost. No text
+    /// Nothing in such a text marks where a header ends, so this is a guess, for output without its tokens. No text
     /// is lost: all of it is in a content or in a header's field. Text without any header is an answer on `final`.
     ///
     /// ```
@@ -115,7 +106,8 @@ impl HarmonyEncoding {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::UnsafeHeaderField`](crate::ErrorKind::UnsafeHeaderField) for a tool whose name no header can carry.
+    /// [`ErrorKind::UnsafeHeaderField`](crate::ErrorKind::UnsafeHeaderField) for a tool with a name that no header can
+    /// carry.
     ///
     /// ```
     /// # use openai_harmony::{HarmonyEncodingName, load_harmony_encoding};

@@ -36,15 +36,12 @@ impl HarmonyEncoding {
     ///
     /// A tool message without a name, content in a message of the wrong role, a schema or a
     /// header field that cannot be rendered.
-    pub fn render_conversation_with<'a, I>(
+    pub fn render_conversation_with<'a>(
         &self,
-        conversation: I,
+        conversation: impl IntoIterator<Item = &'a Message>,
         ending: RenderEnd<'_>,
         config: &RenderConfig,
-    ) -> Result<Vec<TokenId>>
-    where
-        I: IntoIterator<Item = &'a Message>,
-    {
+    ) -> Result<Vec<TokenId>> {
         Ok(self.render_with_spans(conversation, ending, config)?.tokens)
     }
 
@@ -72,15 +69,12 @@ impl HarmonyEncoding {
     /// # Errors
     ///
     /// As [`Self::render_conversation_with`].
-    pub fn render_with_spans<'a, I>(
+    pub fn render_with_spans<'a>(
         &self,
-        conversation: I,
+        conversation: impl IntoIterator<Item = &'a Message>,
         ending: RenderEnd<'_>,
         config: &RenderConfig,
-    ) -> Result<Rendered>
-    where
-        I: IntoIterator<Item = &'a Message>,
-    {
+    ) -> Result<Rendered> {
         render::conversation(self.tokenizer(), conversation, ending, *config)
     }
 
@@ -89,15 +83,12 @@ impl HarmonyEncoding {
     /// # Errors
     ///
     /// As [`Self::render_conversation_with`].
-    pub fn render_conversation_for_completion<'a, I>(
+    pub fn render_conversation_for_completion<'a>(
         &self,
-        conversation: I,
+        conversation: impl IntoIterator<Item = &'a Message>,
         next_turn_role: Role,
         config: Option<&RenderConversationConfig>,
-    ) -> Result<Vec<TokenId>>
-    where
-        I: IntoIterator<Item = &'a Message>,
-    {
+    ) -> Result<Vec<TokenId>> {
         let ending = RenderEnd::Completion(next_turn_role);
         self.render_conversation_with(conversation, ending, &all_options(config))
     }
@@ -108,14 +99,11 @@ impl HarmonyEncoding {
     /// # Errors
     ///
     /// As [`Self::render_conversation_with`].
-    pub fn render_conversation_for_training<'a, I>(
+    pub fn render_conversation_for_training<'a>(
         &self,
-        conversation: I,
+        conversation: impl IntoIterator<Item = &'a Message>,
         config: Option<&RenderConversationConfig>,
-    ) -> Result<Vec<TokenId>>
-    where
-        I: IntoIterator<Item = &'a Message>,
-    {
+    ) -> Result<Vec<TokenId>> {
         self.render_conversation_with(conversation, RenderEnd::Training, &all_options(config))
     }
 
@@ -124,14 +112,11 @@ impl HarmonyEncoding {
     /// # Errors
     ///
     /// As [`Self::render_conversation_with`].
-    pub fn render_conversation<'a, I>(
+    pub fn render_conversation<'a>(
         &self,
-        conversation: I,
+        conversation: impl IntoIterator<Item = &'a Message>,
         config: Option<&RenderConversationConfig>,
-    ) -> Result<Vec<TokenId>>
-    where
-        I: IntoIterator<Item = &'a Message>,
-    {
+    ) -> Result<Vec<TokenId>> {
         self.render_conversation_with(conversation, RenderEnd::None, &all_options(config))
     }
 
@@ -140,16 +125,12 @@ impl HarmonyEncoding {
     /// # Errors
     ///
     /// As [`Self::render_conversation_with`]; nothing has been appended then.
-    pub fn render_conversation_into<'a, I, B>(
+    pub fn render_conversation_into<'a>(
         &self,
-        conversation: I,
-        into: &mut B,
+        conversation: impl IntoIterator<Item = &'a Message>,
+        into: &mut impl Extend<TokenId>,
         config: Option<&RenderConversationConfig>,
-    ) -> Result<()>
-    where
-        I: IntoIterator<Item = &'a Message>,
-        B: Extend<TokenId>,
-    {
+    ) -> Result<()> {
         into.extend(self.render_conversation(conversation, config)?);
         Ok(())
     }
@@ -159,17 +140,13 @@ impl HarmonyEncoding {
     /// # Errors
     ///
     /// As [`Self::render_conversation_with`]; nothing has been appended then.
-    pub fn render_conversation_for_completion_into<'a, I, B>(
+    pub fn render_conversation_for_completion_into<'a>(
         &self,
-        conversation: I,
+        conversation: impl IntoIterator<Item = &'a Message>,
         next_turn_role: Role,
-        into: &mut B,
+        into: &mut impl Extend<TokenId>,
         config: Option<&RenderConversationConfig>,
-    ) -> Result<()>
-    where
-        I: IntoIterator<Item = &'a Message>,
-        B: Extend<TokenId>,
-    {
+    ) -> Result<()> {
         into.extend(self.render_conversation_for_completion(
             conversation,
             next_turn_role,
@@ -205,10 +182,10 @@ impl HarmonyEncoding {
     /// # Errors
     ///
     /// As [`Self::render_conversation_with`]; nothing has been appended then.
-    pub fn render_into<B: Extend<TokenId>>(
+    pub fn render_into(
         &self,
         message: &Message,
-        into: &mut B,
+        into: &mut impl Extend<TokenId>,
         options: Option<&RenderOptions>,
     ) -> Result<()> {
         into.extend(self.render(message, options)?);

@@ -30,7 +30,7 @@ pub enum ErrorKind {
     MisplacedContent {
         /// `SystemContent` or `DeveloperContent`.
         content: &'static str,
-        /// The only role whose messages may have it.
+        /// The only role of messages that may have it.
         allowed: &'static str,
         /// The role of the message that has it.
         role: &'static str,
@@ -92,7 +92,7 @@ pub enum ErrorKind {
         /// What is wrong with the value.
         reason: Reason,
     },
-    /// A tool that cannot be declared, or a response format whose schema cannot be written.
+    /// A tool that cannot be declared, or a response format with a schema that cannot be written.
     #[error("Invalid schema of {:?}: {reason}", Brief(.name))]
     InvalidSchema {
         /// The tool, namespace or response format.

@@ -185,7 +185,7 @@ impl<'a> Groups<'a> {
         true
     }
 
-    /// Adds a word to the group that it is glued to, whose value does not change.
+    /// Adds a word to the group that it is glued to, without a change of its value.
     fn extend(&mut self, index: usize) {
         if let Some(group) = self.list.last_mut() {
             group.words.end = index + 1;

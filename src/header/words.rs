@@ -181,7 +181,7 @@ impl Words {
         Offset(self.text.len())
     }
 
-    /// The first token whose text begins at or after this byte offset, apart from white space.
+    /// The first token with text that begins at or after this byte offset, apart from white space.
     pub(super) fn token_at(&self, offset: Offset) -> usize {
         let token = self.starts.partition_point(|&start| start <= offset).saturating_sub(1);
         let before = self.bytes(self.starts[token]..offset);

@@ -1,6 +1,6 @@
 //! Fields that several APIs share: tools, effort, stop strings, sampling.
 
-use serde_json::{Value as Tree, json};
+use serde_json::json;
 
 use super::client_tools::{ClientTool, client_tool};
 use super::field::{BodyField, BodyObject};
@@ -27,13 +27,8 @@ impl Request<'_> {
         let id = read_name(function, namespace)?;
         let description = function.text("description")?.map(str::to_owned);
         let parameters = function.object(schema)?.map(|schema| schema.field().at().to_tree());
-        let kind = ToolKind::Function;
-        let own = &[schema, DEFER][..=usize::from(is_deferred.is_some())];
-        let is_deferred = is_deferred.unwrap_or(false);
-        let strict = read_strict(function)?;
-        let input = None;
-        let tool = DeclaredTool { id, kind, description, parameters, is_deferred, strict, input };
-        self.declare(tool, function, own)
+        let tool = DeclaredTool::new(id, ToolKind::Function, description, parameters);
+        self.declare(tool, function, &[schema], is_deferred)
     }
 
     /// Reads a tool that takes free text; `format` constrains the text. `is_deferred` as in [`Self::read_function`].
@@ -59,30 +54,21 @@ impl Request<'_> {
             "properties": {INPUT: {"type": "string"}},
             "required": [INPUT],
         }));
-        let kind = ToolKind::Custom;
-        let strict = read_strict(custom)?;
-        let own = &["format", DEFER][..=usize::from(is_deferred.is_some())];
-        let is_deferred = is_deferred.unwrap_or(false);
-        let tool = DeclaredTool { id, kind, description, parameters, is_deferred, strict, input };
-        self.declare(tool, custom, own)
+        let tool = DeclaredTool::new(id, ToolKind::Custom, description, parameters);
+        self.declare(DeclaredTool { input, ..tool }, custom, &["format"], is_deferred)
     }
 
     /// Declares a tool of the client that its type defines. `settings` are members for the client itself.
     pub(super) fn declare_known(
         &mut self,
         given: &BodyObject<'_, '_>,
-        description: String,
-        parameters: Tree,
+        ClientTool { description, parameters, .. }: ClientTool,
         settings: &[&str],
         is_deferred: bool,
     ) -> Result<()> {
-        let id = read_name(given, None)?;
-        let strict = given.bool("strict")?.unwrap_or(false);
-        let (description, parameters) = (Some(description), Some(parameters));
-        let kind = ToolKind::Function;
-        let input = None;
-        let tool = DeclaredTool { id, kind, description, parameters, is_deferred, strict, input };
-        self.declare(tool, given, &[&[DEFER], settings].concat())
+        let (id, kind) = (read_name(given, None)?, ToolKind::Function);
+        let tool = DeclaredTool::new(id, kind, Some(description), Some(parameters));
+        self.declare(tool, given, settings, Some(is_deferred))
     }
 
     /// Declares a tool of Responses that the client runs. A body may describe its search of tools in its own words.
@@ -102,25 +88,23 @@ impl Request<'_> {
         let own = if is_search { &["execution", "parameters"][..] } else { &["environment"] };
         let described = given.text("description")?.filter(|_| is_search);
         let schema = given.object("parameters")?.filter(|_| is_search);
-        let tool = DeclaredTool {
-            id: ToolId::new(word),
-            kind,
-            description: Some(described.map_or(description, str::to_owned)),
-            parameters: Some(schema.map_or(parameters, |schema| schema.field().at().to_tree())),
-            is_deferred: false,
-            strict: false,
-            input: None,
-        };
-        self.declare(tool, given, own)
+        let description = described.map_or(description, str::to_owned);
+        let parameters = schema.map_or(parameters, |schema| schema.field().at().to_tree());
+        let id = ToolId::new(word);
+        let tool = DeclaredTool::new(id, kind, Some(description), Some(parameters));
+        self.declare(tool, given, own, None)
     }
 
-    /// Declares a tool, and lists its fields that are not read.
+    /// Declares a tool, and lists its fields that are not read. `is_deferred` as in [`Self::read_function`].
     fn declare(
         &mut self,
-        tool: DeclaredTool,
+        mut tool: DeclaredTool,
         given: &BodyObject<'_, '_>,
         own: &[&str],
+        is_deferred: Option<bool>,
     ) -> Result<()> {
+        tool.is_deferred = is_deferred.unwrap_or(false);
+        tool.strict = !tool.kind.takes_object() && read_strict(given)?;
         if given.bool("async")?.unwrap_or(false) {
             self.tools.asynchronous.insert(tool.id.clone());
         }
@@ -128,7 +112,8 @@ impl Request<'_> {
             self.list(&given.field(), UnusedReason::DuplicateTool);
         }
         let known = ["type", "name", "description", "strict", "async", "cache_control"];
-        self.list_others(given, &[&known, own].concat());
+        let defer = is_deferred.map_or(&[][..], |_| &["defer_loading"]);
+        self.list_others(given, &[&known, own, defer].concat());
         Ok(())
     }
 
@@ -152,9 +137,6 @@ impl Request<'_> {
         }
     }
 }
-
-/// The flag of tools that are declared only once a later message names them.
-const DEFER: &str = "defer_loading";
 
 /// Whether the schema must be enforced. Some clients write the flag as a word.
 pub(super) fn read_strict(object: &BodyObject<'_, '_>) -> Result<bool> {

@@ -66,7 +66,7 @@ pub(super) struct Definition {
 /// The enum of all dialects, from their modules.
 macro_rules! dialects {
     ($($(#[$doc:meta])* $variant:ident = $module:ident,)*) => {
-        /// The APIs whose requests are read and whose answers are written.
+        /// The APIs that requests are read of and answers written for.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum Dialect {

@@ -28,7 +28,7 @@ pub enum ToolKind {
     /// A tool that the model was trained with, `browser.search` or `python`: declared in the system message, and called
     /// under this exact recipient.
     Builtin,
-    /// Responses' `apply_patch`, which the client runs: a function whose arguments the client defines.
+    /// Responses' `apply_patch`, which the client runs: a function with arguments that the client defines.
     ApplyPatch,
     /// Responses' `shell`, likewise.
     Shell,
@@ -232,7 +232,7 @@ impl Assigning {
     }
 }
 
-/// The recipient of a tool whose name harmony can carry as it is, or is itself a recipient.
+/// The recipient of a tool with a name that harmony can carry as it is, or is itself a recipient.
 fn own_recipient(tool: &Tool) -> Option<String> {
     let name = joined(tool.namespace.as_deref(), &tool.name);
     match tool.kind {

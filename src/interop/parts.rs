@@ -35,7 +35,7 @@ fn payload<'v, 's>(part: &'s BodyObject<'v, '_>) -> BodyField<'v, 's> {
     payload.unwrap_or_else(|| part.field())
 }
 
-/// The types of parts whose text is `text`.
+/// The types of parts with their text in `text`.
 pub(super) const TEXTS: [&str; 5] =
     ["text", "input_text", "output_text", "reasoning_text", "summary_text"];
 

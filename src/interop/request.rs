@@ -221,7 +221,7 @@ impl<'o> Request<'o> {
         self.list_others_as(object, known, &UnusedReason::NotUsed);
     }
 
-    /// The same, with another reason for members whose names are not close to known ones.
+    /// The same, with another reason for members with names that are not close to known ones.
     pub(super) fn list_others_as(
         &mut self,
         object: &BodyObject<'_, '_>,

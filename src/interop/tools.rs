@@ -59,6 +59,18 @@ pub(super) struct DeclaredTool {
     pub(super) input: Option<InputGrammar>,
 }
 
+impl DeclaredTool {
+    pub(super) fn new(
+        id: ToolId,
+        kind: ToolKind,
+        description: Option<String>,
+        parameters: Option<Tree>,
+    ) -> Self {
+        let (is_deferred, strict, input) = (false, false, None);
+        Self { id, kind, description, parameters, is_deferred, strict, input }
+    }
+}
+
 /// Functions as harmony declares them.
 #[derive(Debug, Default)]
 pub(super) struct Functions {

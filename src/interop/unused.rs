@@ -30,52 +30,74 @@ impl Unused {
 }
 
 /// Why nothing used a part of a body. Its text is meant for people.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum UnusedReason {
     /// This library has no use for the field.
+    #[error("not used")]
     NotUsed,
     /// The field is unknown, but its name is close to that of a known one.
+    #[error("not used; did you mean {0}?")]
     Misspelt(String),
     /// This server does not run tools of this type, `web_search`.
+    #[error("this server does not run tools of type {:?}", Brief(.0))]
     ToolNotRun(String),
     /// Items or blocks of this type are not used, `web_search_call`.
+    #[error("type {:?} is not used", Brief(.0))]
     TypeNotUsed(String),
     /// Only the engine can act on the option.
+    #[error("left to the engine")]
     LeftToEngine,
     /// An earlier tool has this name.
+    #[error("an earlier tool has this name")]
     DuplicateTool,
     /// A change of the tools names an unknown tool.
+    #[error("no tool is named {:?}", Brief(.0))]
     UnknownTool(String),
     /// `tool_choice` requires a call, and no tool is offered.
+    #[error("no tool is offered")]
     NoTool,
     /// The call was cut off and has no result.
+    #[error("the call was cut off and has no result")]
     CutCall,
     /// A result that answers no call; it becomes a message of its own.
+    #[error("no pending call has this result; it is a message of its own")]
     StrayResult,
     /// A word that is not a reasoning effort of the model.
+    #[error("not an effort that the model knows; it counts as medium")]
     UnknownEffort,
     /// An empty stop string stops nothing.
+    #[error("an empty stop string stops nothing")]
     EmptyStopString,
     /// Another server wrote the thought, in a form that only it reads.
+    #[error("another server wrote it")]
     ForeignThought,
     /// The summary of a thought, which is not the thought.
+    #[error("a summary is not the thought")]
     Summary,
     /// A reference to a thought that is not stored.
+    #[error("the thought is not stored")]
     ThoughtNotStored,
     /// A reference to a prompt, which is not stored.
+    #[error("prompts are not stored here")]
     PromptNotStored,
     /// `previous_response_id` or `conversation`, for which the server gave no history.
+    #[error("the server gave no history")]
     NoHistory,
     /// `include` asks for something that answers never have.
+    #[error("answers do not have it")]
     NotInAnswers,
     /// The message was to last until the next user's message, which follows it.
+    #[error("a user message follows it")]
     Cleared,
     /// It changes with every request, which would invalidate every cached prefix.
+    #[error("it changes with every request")]
     ChangesAlways,
     /// A message's header cannot carry the name.
+    #[error("the message's header cannot carry it")]
     NameNotCarried,
     /// The last message cannot be continued.
+    #[error("the last message cannot be continued")]
     NotContinuable,
 }
 
@@ -83,37 +105,6 @@ impl UnusedReason {
     /// Whether this library has no use for the field, whatever its value.
     pub fn is_not_used(&self) -> bool {
         matches!(self, Self::NotUsed | Self::Misspelt(_))
-    }
-}
-
-impl fmt::Display for UnusedReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::NotUsed => "not used",
-            Self::Misspelt(meant) => return write!(f, "not used; did you mean {meant}?"),
-            Self::ToolNotRun(kind) => {
-                return write!(f, "this server does not run tools of type {:?}", Brief(kind));
-            }
-            Self::TypeNotUsed(kind) => return write!(f, "type {:?} is not used", Brief(kind)),
-            Self::LeftToEngine => "left to the engine",
-            Self::DuplicateTool => "an earlier tool has this name",
-            Self::UnknownTool(name) => return write!(f, "no tool is named {:?}", Brief(name)),
-            Self::NoTool => "no tool is offered",
-            Self::StrayResult => "no pending call has this result; it is a message of its own",
-            Self::CutCall => "the call was cut off and has no result",
-            Self::UnknownEffort => "not an effort that the model knows; it counts as medium",
-            Self::EmptyStopString => "an empty stop string stops nothing",
-            Self::ForeignThought => "another server wrote it",
-            Self::Summary => "a summary is not the thought",
-            Self::ThoughtNotStored => "the thought is not stored",
-            Self::PromptNotStored => "prompts are not stored here",
-            Self::NoHistory => "the server gave no history",
-            Self::NotInAnswers => "answers do not have it",
-            Self::Cleared => "a user message follows it",
-            Self::ChangesAlways => "it changes with every request",
-            Self::NameNotCarried => "the message's header cannot carry it",
-            Self::NotContinuable => "the last message cannot be continued",
-        })
     }
 }
 

@@ -75,36 +75,30 @@ pub(crate) enum NotNumbers {
     Taken,
 }
 
-/// How much JSON a text may have.
-#[derive(Debug, Clone, Copy)]
-struct Bounds {
-    depth: usize,
-    values: usize,
-}
-
 impl Tape {
     /// Writes the value of a JSON text, and returns the index of the value. After an error the tape holds part of it.
     pub(crate) fn parse(&mut self, text: &str, not_numbers: NotNumbers) -> Result<usize, NotJson> {
-        self.parse_within(text, not_numbers, Bounds { depth: MAX_DEPTH, values: usize::MAX })
+        self.parse_within(text, not_numbers, MAX_DEPTH, usize::MAX)
     }
 
     /// The same for a text with at most this many values, including keys.
     pub(crate) fn parse_some(&mut self, text: &str, values: usize) -> Result<usize, NotJson> {
-        self.parse_within(text, NotNumbers::Refused, Bounds { depth: MAX_DEPTH, values })
+        self.parse_within(text, NotNumbers::Refused, MAX_DEPTH, values)
     }
 
     /// Writes the value of JSON text that this library wrote around foreign values.
     pub(crate) fn parse_written(&mut self, text: &str) {
         // This library's text is valid, and no API nests its input a hundred levels deeper.
-        let bounds = Bounds { depth: 2 * MAX_DEPTH, values: usize::MAX };
-        let _never = self.parse_within(text, NotNumbers::Refused, bounds);
+        let _never = self.parse_within(text, NotNumbers::Refused, 2 * MAX_DEPTH, usize::MAX);
     }
 
+    /// The same for a text with so many levels of lists and objects, and so many values.
     fn parse_within(
         &mut self,
         text: &str,
         not_numbers: NotNumbers,
-        Bounds { depth, values }: Bounds,
+        depth: usize,
+        values: usize,
     ) -> Result<usize, NotJson> {
         let index = self.end();
         let start = self.push_text(text);

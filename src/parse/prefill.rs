@@ -1,4 +1,4 @@
-//! A stream whose first message began in the prompt.
+//! A stream with a first message that began in the prompt.
 
 use super::state::State;
 use super::stream::StreamableParser;

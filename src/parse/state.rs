@@ -131,7 +131,7 @@ impl HeaderState {
     }
 }
 
-/// A message whose content is incomplete.
+/// A message with incomplete content.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct OpenMessage {
     /// The fields of its header; its content is added at its end.

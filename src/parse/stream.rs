@@ -130,7 +130,7 @@ impl StreamableParser {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::UnsafeHeaderField`] for a tool whose name no header can carry, and for a prefill
+    /// [`ErrorKind::UnsafeHeaderField`] for a tool with a name that no header can carry, and for a prefill
     /// that could be read as another header. [`ErrorKind::MissingRole`] for a prefill without a
     /// role: the message it begins would have no author.
     pub fn with_options(

@@ -2,7 +2,7 @@
 //!
 //! Engines that decode without special tokens join headers and contents, and nothing marks where one ends. Still, a
 //! role before a channel, or a channel before `to=`, shows a header, as does the recipient of a known tool before a
-//! value or after a role. So the result is a guess, for text whose tokens are lost.
+//! value or after a role. So the result is a guess, for text without its tokens.
 
 use crate::chat::{ANALYSIS, Author, CHANNELS, FINAL, Message, Role};
 use crate::header::{CONTENT_TYPES, TO, Tools};
@@ -17,7 +17,7 @@ pub(crate) fn read(text: &str, tools: &Tools) -> Vec<Message> {
     let first = found.first().map_or(text.len(), |header| header.from);
     let mut messages = Vec::with_capacity(found.len() + 1);
     if !text[..first].trim().is_empty() {
-        // Text before another message is a thought whose header was in the prompt.
+        // Text before another message is reasoning, with its header in the prompt.
         let channel = if found.is_empty() { FINAL } else { ANALYSIS };
         let message = Message::from_role_and_content(Role::Assistant, &text[..first]);
         messages.push(message.with_channel(channel));

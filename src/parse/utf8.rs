@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The bytes of a character whose end has not arrived; at most three.
+/// The first bytes of an incomplete character; at most three.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Utf8Decoder {
     pending: [u8; 4],
@@ -87,7 +87,7 @@ impl Utf8Decoder {
         }
     }
 
-    /// Drops a character whose end has not arrived, and returns how many bytes of it had arrived.
+    /// Drops an incomplete character, and returns how many bytes of it had arrived.
     pub(super) fn drop_pending(&mut self) -> usize {
         std::mem::take(&mut self.length)
     }

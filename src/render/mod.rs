@@ -202,19 +202,18 @@ fn part_into(
     config: RenderConfig,
     sink: &mut TokenSink,
 ) -> Result<()> {
-    match part {
-        ContentPart::Text(text) => sink.text(text),
+    let text = match part {
+        ContentPart::Text(text) => text.into(),
         ContentPart::System(content) => {
             expect_role("SystemContent", Role::System, role)?;
-            let text = system::text(content, config, sink.tool_budget())?;
-            sink.text(&text);
+            Cow::from(system::text(content, config, sink.tool_budget())?)
         }
         ContentPart::Developer(content) => {
             expect_role("DeveloperContent", Role::Developer, role)?;
-            let text = developer::text(content, config, sink.tool_budget())?;
-            sink.text(&text);
+            developer::text(content, config, sink.tool_budget())?.into()
         }
-    }
+    };
+    sink.text(&text);
     Ok(())
 }
 

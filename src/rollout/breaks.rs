@@ -12,7 +12,8 @@ use crate::render::{self, ThoughtPolicy};
 use crate::tokenizer::special;
 
 /// Why a prompt cannot be extended, so that the next one is rendered from the conversation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 #[non_exhaustive]
 pub enum Break {
     /// The policy now drops thoughts that the prompt contains.
@@ -32,15 +33,8 @@ pub enum Break {
 
 impl Break {
     /// The reason's name in Python, in snake case.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::ThoughtsDropped => "thoughts_dropped",
-            Self::ToolsDeclared => "tools_declared",
-            Self::CutInHeader => "cut_in_header",
-            Self::ReturnSampled => "return_sampled",
-            Self::CutInCharacter => "cut_in_character",
-            Self::Ambiguous => "ambiguous",
-        }
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 }
 

@@ -65,7 +65,7 @@ pub(super) fn beginning(encoding: HarmonyEncoding) -> Vec<TokenId> {
 ///
 /// # Errors
 ///
-/// A tool whose name no header can carry.
+/// A tool with a name that no header can carry.
 pub(super) fn read(
     open: &[TokenId],
     sampled: &[TokenId],

@@ -38,7 +38,8 @@ pub struct Said {
 }
 
 /// What a sampled message is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 #[non_exhaustive]
 pub enum SaidKind {
     /// On `analysis`, without a recipient.
@@ -55,14 +56,8 @@ pub enum SaidKind {
 
 impl SaidKind {
     /// The kind's name in Python.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Thought => "thought",
-            Self::Preamble => "preamble",
-            Self::Answer => "answer",
-            Self::Call => "call",
-            Self::Other => "other",
-        }
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 
     fn of(message: &Message) -> Self {
@@ -85,7 +80,7 @@ impl Step {
     /// # Errors
     ///
     /// [`ErrorKind::InvalidRollout`](crate::ErrorKind::InvalidRollout): the prompt does not end with an open message of
-    /// the assistant. Also a tool whose name no header can carry.
+    /// the assistant. Also a tool with a name that no header can carry.
     ///
     /// ```
     /// use openai_harmony::rollout::{SaidKind, Step};

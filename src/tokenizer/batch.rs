@@ -1,6 +1,5 @@
 //! Many texts at once, on all cores.
 
-use std::fmt;
 use std::num::NonZeroUsize;
 
 use super::chunk::chunk_end;
@@ -16,25 +15,15 @@ pub struct TokenBatch {
 }
 
 /// What is wrong with one of many texts.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("text {index}: {error}")]
 #[non_exhaustive]
 pub struct TextError {
     /// The index of the text.
     pub index: usize,
     /// What is wrong with it.
+    #[source]
     pub error: Error,
-}
-
-impl fmt::Display for TextError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "text {}: {}", self.index, self.error)
-    }
-}
-
-impl std::error::Error for TextError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        Some(&self.error)
-    }
 }
 
 impl Default for TokenBatch {

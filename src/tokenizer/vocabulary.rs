@@ -2,6 +2,9 @@
 
 use std::io;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+
 use super::special_names;
 use super::tables::table;
 
@@ -59,24 +62,7 @@ pub(super) fn token_bytes(token: TokenId) -> Option<&'static [u8]> {
 pub(super) fn write(mut to: impl io::Write) -> io::Result<()> {
     for token in 0..special_names::FIRST {
         let bytes = token_bytes(token).unwrap_or_default();
-        writeln!(to, "{} {token}", base64(bytes))?;
+        writeln!(to, "{} {token}", STANDARD.encode(bytes))?;
     }
     Ok(())
-}
-
-/// RFC 4648's base64 with padding: too little to depend on a crate for.
-fn base64(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for group in bytes.chunks(3) {
-        let bits = group.iter().fold(0, |bits, &byte| bits << 8 | usize::from(byte));
-        let bits = bits << (8 * (3 - group.len()));
-        for digit in 0..4 {
-            // A group of n bytes has n + 1 digits.
-            let padding = digit > group.len();
-            let value = bits >> (18 - 6 * digit) & 0x3f;
-            text.push(if padding { '=' } else { char::from(DIGITS[value]) });
-        }
-    }
-    text
 }

@@ -59,7 +59,7 @@ options! {
     /// ```
     #[derive(Debug, Clone, PartialEq, Eq, Hash)]
     pub struct LossMask {
-        /// The channels whose messages are trained; `None` for all messages, including those without a channel.
+        /// The channels of the messages that are trained; `None` for all messages, including those without a channel.
         pub channels: Option<Vec<String>>
             => with_channels(names: impl IntoIterator<Item = impl Into<String>>)
                 Some(names.into_iter().map(Into::into).collect()),

@@ -59,7 +59,7 @@ impl From<f64> for TokenLogprob {
     }
 }
 
-/// The tokens of a reply whose body asks for log-probabilities, and which of them belong to visible text so far.
+/// The tokens of a reply to a body that asks for log-probabilities, and which of them belong to visible text so far.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(in crate::interop) struct Logprobs {
     /// How many alternatives of each token the answer has.
@@ -230,7 +230,7 @@ impl Logprobs {
         }
     }
 
-    /// `None` for a token of visible text whose log-probability is not known. Where all tokens have one, it is -9999, as
+    /// `None` for a token of visible text without a known log-probability. Where all tokens have one, it is -9999, as
     /// in vLLM.
     fn entry(&self, token: &FedToken) -> Option<LogprobEntry> {
         let unknown = TokenLogprob::from(LEAST);

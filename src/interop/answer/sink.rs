@@ -51,7 +51,7 @@ impl<'a> Sink<'a> {
         self.bytes.extend_from_slice(end);
     }
 
-    /// Sends an event: an object whose `type` is its name.
+    /// Sends an event: an object with its name as the `type`.
     pub(in crate::interop) fn event(&mut self, name: &str, write: impl FnOnce(&mut Members<'_>)) {
         self.chunk(name, |bytes| {
             write_object(bytes, |event| {

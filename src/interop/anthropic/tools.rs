@@ -32,14 +32,7 @@ fn declare(
         Some(kind) => {
             if let Some(client) = client_tools::of_type(kind, &object) {
                 let is_deferred = is_deferred(&object)?;
-                let (description, parameters) = (client.description, client.parameters);
-                return request.declare_known(
-                    &object,
-                    description,
-                    parameters,
-                    SETTINGS,
-                    is_deferred,
-                );
+                return request.declare_known(&object, client, SETTINGS, is_deferred);
             }
             if let Some(toolset) = toolsets::of_type(kind) {
                 return toolsets::declare(toolset, &object, request, is_deferred);

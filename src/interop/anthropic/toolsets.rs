@@ -44,15 +44,11 @@ pub(super) fn declare(
         if !enabled.unwrap_or_else(|| !is_off()) {
             continue;
         }
-        let tool = DeclaredTool {
-            id: ToolId::within(Some(toolset), name),
-            kind: ToolKind::Function,
-            description: member[0].as_str().map(str::to_owned),
-            parameters: Some(schema_of(&member[1], &all["types"])),
-            is_deferred: is_deferred(config.as_ref().unwrap_or(given))?,
-            strict: false,
-            input: None,
-        };
+        let id = ToolId::within(Some(toolset), name);
+        let description = member[0].as_str().map(str::to_owned);
+        let parameters = Some(schema_of(&member[1], &all["types"]));
+        let mut tool = DeclaredTool::new(id, ToolKind::Function, description, parameters);
+        tool.is_deferred = is_deferred(config.as_ref().unwrap_or(given))?;
         if !request.tools.add(tool) {
             request.list(&given.field(), UnusedReason::DuplicateTool);
         }

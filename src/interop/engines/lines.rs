@@ -8,7 +8,7 @@ const MOST: usize = 16 << 20;
 /// Cuts bytes into lines.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
-    /// The beginning of a line whose end has not arrived.
+    /// The beginning of an incomplete line.
     rest: Vec<u8>,
 }
 

@@ -6,7 +6,7 @@ use crate::json::{Array, At, Value};
 
 type Logprobs = Vec<Option<TokenLogprob>>;
 
-/// Objects with `logprob` and `top_logprobs`, whose token ids have this name: one for each of `count` tokens.
+/// Objects with `logprob` and `top_logprobs`, and token ids of this name: one for each of `count` tokens.
 pub(super) fn of_objects(count: usize, found: At<'_>, id_name: &str) -> Fault<Logprobs> {
     let pair =
         |entry: At<'_>| Some((entry.get(id_name)?.number()?, number(entry.get("logprob")?)?));

@@ -56,16 +56,6 @@ enum Node {
 pub struct Opened(usize);
 
 impl Tape {
-    /// A tape without values.
-    pub(crate) const EMPTY: &'static Self = &Self {
-        nodes: Vec::new(),
-        text: String::new(),
-        source_paths: Vec::new(),
-        is_too_deep: false,
-        has_not_numbers: false,
-        has_half_pairs: false,
-    };
-
     /// The index of the value that is written next.
     pub fn end(&self) -> usize {
         self.nodes.len()

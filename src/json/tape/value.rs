@@ -2,6 +2,7 @@
 
 use std::iter;
 use std::str::FromStr;
+use std::sync::LazyLock;
 
 use serde::{Serialize, Serializer};
 use serde_json::Value as Tree;
@@ -207,7 +208,8 @@ impl<'a> Array<'a> {
 impl Default for Array<'_> {
     /// An empty list.
     fn default() -> Self {
-        Self(Tape::EMPTY.at(0).within())
+        static EMPTY: LazyLock<Tape> = LazyLock::new(Tape::default);
+        Self(EMPTY.at(0).within())
     }
 }
 

@@ -64,7 +64,7 @@ fn boundaries(text: &[u8], from: usize, end: usize) -> u64 {
     }
 }
 
-/// The boundaries among those of the offsets whose bit is set.
+/// The boundaries among those of the offsets with their bit set.
 #[inline]
 fn boundaries_in(around: &Around, offsets: u64) -> u64 {
     // All bytes from `LONG_CHAR` on have its three upper bits.

@@ -138,7 +138,7 @@ impl BlockEncoder {
         append(&found[..count], out);
     }
 
-    /// Completes the tokens of a text, whose last pieces may still wait.
+    /// Completes the tokens of a text; its last pieces may still wait.
     #[inline]
     pub(super) fn finish(&mut self, out: &mut Vec<TokenId>) {
         if self.caches.pending.len() > 0 {

@@ -33,7 +33,7 @@ impl Pending {
         self.len
     }
 
-    /// Adds a piece, whose tokens come next. If the list is full, all are encoded.
+    /// Adds a piece; its tokens come next. If the list is full, all are encoded.
     #[inline]
     pub(super) fn push(
         &mut self,

@@ -9,7 +9,7 @@ use crate::json::At;
 use crate::path::Path;
 use crate::training::RowOptions;
 
-/// Reads a row as a body of the API whose last message is complete.
+/// Reads a row as a body of the API with a complete last message.
 pub(super) fn read(
     row: &Json,
     dialect: Dialect,

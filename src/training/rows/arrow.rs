@@ -1,11 +1,8 @@
 //! Rows in Arrow arrays -> JSON.
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{
-    Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type,
-    UInt16Type, UInt32Type, UInt64Type,
-};
-use arrow_array::{Array, ArrayRef, StructArray};
+use arrow_array::types::{Float16Type, Float32Type, Float64Type};
+use arrow_array::{Array, ArrayRef, StructArray, downcast_integer};
 use arrow_schema::{DataType, Field};
 
 use super::Row;
@@ -203,17 +200,15 @@ fn entry_of(array: &dyn Array, at: usize) -> Option<(&dyn Array, usize)> {
 }
 
 fn whole(array: &dyn Array, at: usize) -> Option<i128> {
-    Some(match array.data_type() {
-        DataType::Int8 => array.as_primitive::<Int8Type>().value(at).into(),
-        DataType::Int16 => array.as_primitive::<Int16Type>().value(at).into(),
-        DataType::Int32 => array.as_primitive::<Int32Type>().value(at).into(),
-        DataType::Int64 => array.as_primitive::<Int64Type>().value(at).into(),
-        DataType::UInt8 => array.as_primitive::<UInt8Type>().value(at).into(),
-        DataType::UInt16 => array.as_primitive::<UInt16Type>().value(at).into(),
-        DataType::UInt32 => array.as_primitive::<UInt32Type>().value(at).into(),
-        DataType::UInt64 => array.as_primitive::<UInt64Type>().value(at).into(),
-        _ => return None,
-    })
+    macro_rules! of_type {
+        ($type:ty, $array:expr, $at:expr) => {
+            Some($array.as_primitive::<$type>().value($at).into())
+        };
+    }
+    downcast_integer! {
+        array.data_type() => (of_type, array, at),
+        _ => None,
+    }
 }
 
 fn real(array: &dyn Array, at: usize) -> Option<f64> {
@@ -234,7 +229,7 @@ fn items(tape: &mut Tape, item: &Field, list: &ArrayRef) -> Result<()> {
     Ok(())
 }
 
-/// Writes the entries of a map, whose keys must be texts.
+/// Writes the entries of a map with texts as keys.
 fn entries(tape: &mut Tape, map: &StructArray) -> Result<()> {
     let (Some(keys), Some(values)) = (map.columns().first(), map.columns().get(1)) else {
         return Err(invalid("expected a map with keys and values"));

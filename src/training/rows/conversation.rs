@@ -1,6 +1,8 @@
 //! The columns of a row -> its messages: a list of them, a question and an answer, or an answer to the messages of a
 //! prompt.
 
+use std::ops::RangeBounds;
+
 use super::answers;
 use super::columns::{CALLS, Columns, HISTORY, Question};
 use super::invalid;
@@ -163,7 +165,7 @@ impl<'r, 'o> RowMessages<'r, 'o> {
 
     /// Reads a row that is a list of messages.
     pub(super) fn add_messages(&mut self, row: &BodyField<'_, '_>) -> Result<()> {
-        self.add_list(&row.standing_at(&Path::of("messages")), 0, Part::Whole)
+        self.add_list(&row.standing_at(&Path::of("messages")), .., Part::Whole)
     }
 
     /// Reads the messages of a row. `nested`: messages within a column.
@@ -174,7 +176,7 @@ impl<'r, 'o> RowMessages<'r, 'o> {
         answer: Answer,
     ) -> Result<()> {
         if let Some(system) = row.system() {
-            self.add_text(Speaker::System, Part::Whole, &system, system.text()?)?;
+            self.add_text(Speaker::System, Part::Whole, &system, system.text()?, None)?;
         }
         let messages = row.messages().or(nested);
         let side = match answer {
@@ -204,16 +206,16 @@ impl<'r, 'o> RowMessages<'r, 'o> {
             (Answer::Own, Some(list)) => {
                 row.mark(&list);
                 let Some((_, answer)) = answered else {
-                    return self.add_list(&list, 0, Part::Whole);
+                    return self.add_list(&list, .., Part::Whole);
                 };
-                self.add_list(&list, 0, Part::Prompt)?;
+                self.add_list(&list, .., Part::Prompt)?;
                 self.add_answer(&answer)
             }
             (Answer::Own, None) => self.add_answered(row),
             (Answer::Replacing(key), Some(list)) => {
                 row.mark(&list);
                 let end = last_user(&list).map_or(0, |last| last + 1);
-                self.add_range(&list, 0..end, Part::Prompt)?;
+                self.add_list(&list, 0..end, Part::Prompt)?;
                 self.add_answer(&row.required(key)?)
             }
             (Answer::Column(key) | Answer::Replacing(key), messages) => {
@@ -260,17 +262,17 @@ impl<'r, 'o> RowMessages<'r, 'o> {
         match messages.filter(|_| !begins_before_question(answered.at())) {
             Some(list) => {
                 row.mark(&list);
-                self.add_list(&list, 0, Part::Prompt)?;
+                self.add_list(&list, .., Part::Prompt)?;
                 self.add_answer(answer)
             }
             None if answered.at().as_str().is_some() => {
                 Err(row.missing("prompt", "; the answers are texts"))
             }
-            None => self.add_list(answer, 0, Part::Whole),
+            None => self.add_list(answer, .., Part::Whole),
         }
     }
 
-    /// Reads a prompt and its answer, whose first messages may repeat it.
+    /// Reads a prompt and its answer, which may begin with the prompt's messages.
     fn add_to_prompt(
         &mut self,
         row: &Columns<'_, '_>,
@@ -282,7 +284,7 @@ impl<'r, 'o> RowMessages<'r, 'o> {
         let is_text = question.text.at().as_str().is_some();
         // Only the repetition has the messages before the question.
         let skipped = if repeated > 0 && (is_text || first != Some(Speaker::User)) {
-            self.add_range(answer, 0..repeated, Part::Prompt)?;
+            self.add_list(answer, 0..repeated, Part::Prompt)?;
             repeated
         } else {
             self.add_question(row, question)?;
@@ -290,7 +292,7 @@ impl<'r, 'o> RowMessages<'r, 'o> {
             if repeated > 0 { shared(answer, &question.text)?.min(repeated) } else { 0 }
         };
         match answer.value() {
-            Value::Array(_) => self.add_list(answer, skipped, Part::Answer),
+            Value::Array(_) => self.add_list(answer, skipped.., Part::Answer),
             _ => self.add_answer(answer),
         }
     }
@@ -302,7 +304,7 @@ impl<'r, 'o> RowMessages<'r, 'o> {
             self.add_history(&history)?;
         }
         let Some(text) = question.text.at().as_str() else {
-            return self.add_list(&question.text, 0, Part::Prompt);
+            return self.add_list(&question.text, .., Part::Prompt);
         };
         let input = question.input.as_ref().map(BodyField::text).transpose()?;
         let about = input.filter(|text| !text.trim().is_empty());
@@ -310,7 +312,7 @@ impl<'r, 'o> RowMessages<'r, 'o> {
         let context = context.as_ref().map(|(_, text)| text.as_str());
         let text =
             [Some(text), about, context].into_iter().flatten().collect::<Vec<_>>().join("\n");
-        self.add_text(Speaker::User, Part::Prompt, &question.text, &text)
+        self.add_text(Speaker::User, Part::Prompt, &question.text, &text, None)
     }
 
     /// Reads earlier questions and answers; trainers train these answers, too.
@@ -322,8 +324,8 @@ impl<'r, 'o> RowMessages<'r, 'o> {
             let [asked, answered] = &said[..] else {
                 return Err(pair.invalid("expected a pair: a question and its answer"));
             };
-            self.add_text(Speaker::User, Part::Whole, asked, asked.text()?)?;
-            self.add_text(Speaker::Assistant, Part::Whole, answered, answered.text()?)?;
+            self.add_text(Speaker::User, Part::Whole, asked, asked.text()?, None)?;
+            self.add_text(Speaker::Assistant, Part::Whole, answered, answered.text()?, None)?;
         }
         Ok(())
     }
@@ -335,13 +337,13 @@ impl<'r, 'o> RowMessages<'r, 'o> {
         match answer.value() {
             Value::String(text) => {
                 let thought = self.thought.take();
-                self.add_thought_and_text(thought, Speaker::Assistant, Part::Answer, &answer, text)
+                self.add_text(Speaker::Assistant, Part::Answer, &answer, text, thought)
             }
             Value::Object(_) => {
                 let list = self.list(answer.path());
                 self.add_message(&answer.object()?, list, None, Part::Answer)
             }
-            Value::Array(_) => self.add_list(&answer, 0, Part::Answer),
+            Value::Array(_) => self.add_list(&answer, .., Part::Answer),
             _ => Err(answer.expected("a text, a message or a list of messages")),
         }
     }
@@ -363,37 +365,18 @@ impl<'r, 'o> RowMessages<'r, 'o> {
         write_value_calls(&mut self.tape, calls)?;
         self.tape.close_object(opened);
         let list = self.list(calls.path());
-        self.push(
-            calls,
-            index,
-            RowMessage {
-                list,
-                index: None,
-                speaker: Speaker::Caller,
-                part: Part::Answer,
-                flag: None,
-            },
-        )
+        let (speaker, part) = (Speaker::Caller, Part::Answer);
+        self.push(calls, index, RowMessage { list, index: None, speaker, part, flag: None })
     }
 
-    /// Reads a message that is a text by itself.
+    /// Reads a message that is a text by itself, maybe with the chain of thought before it.
     fn add_text(
         &mut self,
         speaker: Speaker,
         part: Part,
         given: &BodyField<'_, '_>,
         text: &str,
-    ) -> Result<()> {
-        self.add_thought_and_text(None, speaker, part, given, text)
-    }
-
-    fn add_thought_and_text(
-        &mut self,
         thought: Option<(Path, String)>,
-        speaker: Speaker,
-        part: Part,
-        given: &BodyField<'_, '_>,
-        text: &str,
     ) -> Result<()> {
         let mut message = Tape::default();
         let opened = message.open();
@@ -412,15 +395,11 @@ impl<'r, 'o> RowMessages<'r, 'o> {
         self.add_message(&given.replaced(message.at(0)).object()?, list, None, part)
     }
 
-    /// Reads the messages of a list from one of them on.
-    fn add_list(&mut self, given: &BodyField<'_, '_>, first: usize, part: Part) -> Result<()> {
-        self.add_range(given, first..usize::MAX, part)
-    }
-
-    fn add_range(
+    /// Reads these messages of a list; an item may also be a question with its answer.
+    fn add_list(
         &mut self,
         given: &BodyField<'_, '_>,
-        range: std::ops::Range<usize>,
+        range: impl RangeBounds<usize>,
         part: Part,
     ) -> Result<()> {
         let parsed = Parsed::of(*given, "a list")?;
@@ -428,30 +407,20 @@ impl<'r, 'o> RowMessages<'r, 'o> {
         let list = self.list(messages.path());
         let mut is_empty = true;
         for (number, field) in messages.items()?.enumerate() {
-            if range.contains(&number) {
-                is_empty = false;
-                let added = self.add_item(&field.object()?, list, number, part);
-                added.map_err(|error| call_in_text(&messages, number).unwrap_or(error))?;
+            if !range.contains(&number) {
+                continue;
             }
+            is_empty = false;
+            let item = field.object()?;
+            let added = match pair(&item) {
+                None => self.add_message(&item, list, Some(number), part),
+                Some(pair) => pair.into_iter().try_for_each(|(speaker, text)| {
+                    self.add_text(speaker, part, &text, text.text()?, None)
+                }),
+            };
+            added.map_err(|error| call_in_text(&messages, number).unwrap_or(error))?;
         }
         if is_empty { Err(messages.invalid(Reason::is("empty"))) } else { Ok(()) }
-    }
-
-    /// Reads an item of a list: a message, or a question with its answer.
-    fn add_item(
-        &mut self,
-        item: &BodyObject<'_, '_>,
-        list: usize,
-        number: usize,
-        part: Part,
-    ) -> Result<()> {
-        let Some(pair) = pair(item) else {
-            return self.add_message(item, list, Some(number), part);
-        };
-        for (speaker, text) in pair {
-            self.add_text(speaker, part, &text, text.text()?)?;
-        }
-        Ok(())
     }
 
     fn add_message(

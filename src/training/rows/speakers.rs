@@ -9,7 +9,7 @@ pub(super) enum Speaker {
     Developer,
     User,
     Assistant,
-    /// The assistant, in a message whose content is a call or a list of calls.
+    /// The assistant, in a message with a call or a list of calls as its content.
     Caller,
     /// A tool, with its result.
     Tool,
