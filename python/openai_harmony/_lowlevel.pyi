@@ -46,8 +46,6 @@ __all__ = [
     "render_arrow",
     "render_rows",
     "text_message",
-    "too_long_message",
-    "unsupported_message",
     "use_classes",
     "vocabulary",
 ]
@@ -1667,10 +1665,14 @@ class Reply:
     def _usage(self) -> dict[str, int]: ...
 
 def error_body(
-    dialect: str, status: int, message: str, path: str | None, code: str | None
+    dialect: str,
+    status: int,
+    message: str,
+    path: str | None,
+    code: str | None,
+    content: str | None,
+    tokens: tuple[int, int] | None,
 ) -> str: ...
-def unsupported_message(dialect: str, path: str, content: str) -> str | None: ...
-def too_long_message(dialect: str, tokens: int, max_tokens: int) -> str: ...
 def extend_prompt(
     encoding: HarmonyEncoding,
     prompt: Iterable[int],

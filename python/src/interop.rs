@@ -25,7 +25,8 @@ pub(super) struct PyTurn {
     pub(super) inner: Turn,
 }
 
-/// The body of an answer with an error, as JSON text.
+/// The body of an answer with an error, as JSON text. If harmony cannot carry some content, or a prompt has more
+/// tokens than the most, the API words the message.
 #[pyfunction]
 pub(super) fn error_body(
     dialect: &str,
@@ -33,28 +34,17 @@ pub(super) fn error_body(
     message: &str,
     path: Option<&str>,
     code: Option<&str>,
+    content: Option<&str>,
+    tokens: Option<(usize, usize)>,
 ) -> PyResult<String> {
-    Ok(dialect_of(dialect)?.error_body(status, message, path, code).to_string())
-}
-
-/// The message of an error about content at a path that harmony cannot carry, as the API words it.
-#[pyfunction]
-pub(super) fn unsupported_message(
-    dialect: &str,
-    path: &str,
-    content: &str,
-) -> PyResult<Option<String>> {
-    Ok(dialect_of(dialect)?.unsupported_message(path, content))
-}
-
-/// The message of an error about a prompt that is too long, as the API words it.
-#[pyfunction]
-pub(super) fn too_long_message(
-    dialect: &str,
-    tokens: usize,
-    max_tokens: usize,
-) -> PyResult<String> {
-    Ok(dialect_of(dialect)?.too_long_message(tokens, max_tokens))
+    let dialect = dialect_of(dialect)?;
+    let known = match (content, tokens) {
+        (Some(content), _) => dialect.unsupported_message(path.unwrap_or_default(), content),
+        (None, Some((tokens, most))) => Some(dialect.too_long_message(tokens, most)),
+        (None, None) => None,
+    };
+    let message = known.as_deref().unwrap_or(message);
+    Ok(dialect.error_body(status, message, path, code).to_string())
 }
 
 fn dialect_of(name: &str) -> PyResult<Dialect> {

@@ -99,7 +99,7 @@ mod _lowlevel {
         events::{ContentDelta, MessageEnd, MessageStart, Repair},
         get_tool_namespace_config,
         grammar::{PyGrammarState, PyTurnGrammar},
-        interop::{PyTurn, error_body, too_long_message, unsupported_message},
+        interop::{PyTurn, error_body},
         interop_reply::PyReply,
         rollout::{PyRollout, extend_prompt, read_step},
         stream::PyStreamableParser,

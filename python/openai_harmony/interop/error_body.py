@@ -50,21 +50,15 @@ def error_body(api: Api, error: Exception | str, status: int | None = None) -> E
         is_of_program = isinstance(error, HarmonyError) and error.kind in _lowlevel.OF_PROGRAM
         is_of_request = isinstance(error, (HarmonyError, ValueError)) and not is_of_program
         status = 400 if is_of_request else 500
-    path, code = None, None
+    path, code, content, tokens = None, None, None, None
     if isinstance(error, InvalidRequestError):
         path, code = error.path or None, error.code
-    message = _in_words_of(api, error) or str(error)
-    body = _lowlevel.error_body(api, status, message, path, code)
-    return ErrorBody(status, json.loads(body))
-
-
-def _in_words_of(api: Api, error: Exception | str) -> str | None:
-    """The message as the API words it, if clients look for its words."""
     if isinstance(error, UnsupportedContent):
-        return _lowlevel.unsupported_message(api, error.path, error.content)
+        content = error.content
     if isinstance(error, PromptTooLongError):
-        return _lowlevel.too_long_message(api, error.tokens, error.max_tokens)
-    return None
+        tokens = error.tokens, error.max_tokens
+    body = _lowlevel.error_body(api, status, str(error), path, code, content, tokens)
+    return ErrorBody(status, json.loads(body))
 
 
 __all__ = ["Api"]
