@@ -11,6 +11,8 @@ mod golden;
 mod grammar_json;
 mod json;
 mod lenient;
+#[path = "../lines/mod.rs"]
+mod lines;
 mod mask_laws;
 mod options;
 mod parse_laws;

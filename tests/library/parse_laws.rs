@@ -14,71 +14,15 @@ use openai_harmony::chat::{Content, Role};
 use openai_harmony::{ParserOptions, StreamableParser};
 use proptest::prelude::*;
 
-/// Pieces of headers, well-formed and malformed; their tokens are put together at random.
-const PIECES: [&str; 54] = [
-    "<|start|>",
-    "<|start|>assistant",
-    "<|channel|>",
-    "<|channel|>final",
-    "<|channel|>analysis",
-    "<|channel|>commentary",
-    "<|message|>",
-    "<|message|>",
-    "<|end|>",
-    "<|end|>",
-    "<|return|>",
-    "<|call|>",
-    "<|constrain|>",
-    "<|constrain|>json",
-    "<|endoftext|>",
-    "<|reserved_200013|>",
-    "assistant",
-    "user",
-    "tool",
-    "final",
-    "analysis",
-    "__X",
-    "?commentary?",
-    " to=",
-    " to=f",
-    " to=functions.w",
-    "to=assistant",
-    " json",
-    " ",
-    "\n",
-    "\u{2003}",
-    "\u{b}",
-    "\u{a0}",
-    "weird",
-    "functions.f",
-    "user:bob",
-    " I must",
-    "é🤷🏽",
-    "{\"a\":1}",
-    "Assistant",
-    "bash",
-    " to=Bash",
-    " to=functions.bashjson",
-    " to = functions.f",
-    "––commentary",
-    "python",
-    " browser.search",
-    " code",
-    "The capital is Paris, and so on, and so on, and so on.",
-    " one two three four five six seven eight nine ten eleven twelve",
-    "<|chan",
-    "nel|>",
-    "<",
-    "|>",
-];
+use crate::lines::lines;
 
 fn piece() -> impl Strategy<Value = Vec<u32>> {
+    let pieces = prop::sample::select(lines::<String>(include_str!("parse_laws.txt")));
     prop_oneof![
-        12 => prop::sample::select(&PIECES[..])
-            .prop_map(|text| encoding().tokenizer().encode_with_special_tokens(text)),
+        12 => pieces.clone()
+            .prop_map(|text| encoding().tokenizer().encode_with_special_tokens(&text)),
         // Spelled markers.
-        4 => prop::sample::select(&PIECES[..])
-            .prop_map(|text| encoding().tokenizer().encode_ordinary(text)),
+        4 => pieces.prop_map(|text| encoding().tokenizer().encode_ordinary(&text)),
         // Any ordinary token, among them those that hold a part of a character.
         3 => (0_u32..200_000).prop_map(|token| vec![token]),
         // Byte tokens above ASCII: mostly broken UTF-8.

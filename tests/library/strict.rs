@@ -9,6 +9,8 @@ use openai_harmony::{
     load_harmony_encoding,
 };
 
+use crate::lines::lines;
+
 fn encoding() -> HarmonyEncoding {
     load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss).unwrap()
 }
@@ -41,112 +43,9 @@ fn parse(text: &str, role: Option<Role>) -> String {
     }
 }
 
-/// Headers after a given role, the assistant's.
-const GIVEN: [(&str, &str); 41] = [
-    ("", "assistant"),
-    ("assistant", "assistant"),
-    ("a", "assistant to=a"),
-    ("a b", "assistant to=a (b)"),
-    ("a to=b", "unexpected tokens remaining in message header: Some(\"a\")"),
-    ("a b c d", "unexpected tokens remaining in message header: Some(\"a b\")"),
-    ("json", "assistant to=json"),
-    ("assistant code", "assistant to=code"),
-    ("to=json", "assistant to=json"),
-    ("to=f json", "assistant to=f (json)"),
-    ("json code", "assistant to=json (code)"),
-    ("json<|channel|>final", "assistant #final (json)"),
-    ("<|channel|>final code", "assistant #final (code)"),
-    ("<|channel|>final text", "assistant #final (text)"),
-    ("<|channel|>final yaml", "assistant #final to=yaml"),
-    ("<|channel|>final <|constrain|>json", "assistant #final (<|constrain|>json)"),
-    ("to=f<|constrain|> json", "assistant to=f (<|constrain|> json)"),
-    ("<|constrain|>json a", "assistant (a)"),
-    ("<|constrain|>a<|constrain|>b", "assistant (<|constrain|>b)"),
-    ("a b c <|constrain|> json", "unexpected tokens remaining in message header: Some(\"a b\")"),
-    ("x<|constrain|>a<|constrain|>b", "unexpected tokens remaining in message header: Some(\"x\")"),
-    ("a b<|channel|>final<x c d", "unexpected tokens remaining in message header: Some(\"a b<x\")"),
-    (
-        "a b<|channel|>final<|channel|>analysis c d",
-        "unexpected tokens remaining in message header: Some(\"a b<|channel|>analysis\")",
-    ),
-    // Markers without a place.
-    ("<|channel|>final<|end|>", "assistant #final"),
-    ("to=f<|end|>x<|channel|>final", "assistant #final to=f"),
-    ("to=f<|channel|>final<|return|>x json", "assistant #final to=f (json)"),
-    ("<|end|> a", "assistant (a)"),
-    ("a <|end|>", "assistant to=a"),
-    ("<|call|> assistant a", "assistant (a)"),
-    ("a b<|end|> c", "unexpected tokens remaining in message header: Some(\"a\")"),
-    ("a<|end|>b c d", "unexpected tokens remaining in message header: Some(\"a<|end|>b\")"),
-    // Channels.
-    ("<|channel|>", "channel marker present but no channel value found in header"),
-    ("<|channel|> final", "channel marker present but no channel value found in header"),
-    ("<|channel|><|channel|>final", "assistant #final"),
-    ("<|channel|>commentary<|channel|>final", "assistant #final"),
-    ("<|channel|>final<|channel|>foo", "assistant #final"),
-    ("<|channel|>foo<|channel|>bar", "assistant #foo"),
-    (" to=f<|channel|>commentary <|channel|>commentary json", "assistant #commentary to=f (json)"),
-    ("<|channel|>a<b", "assistant #a<b"),
-    ("<|channel|>final<b", "assistant #final"),
-    ("<|channel|>final\u{a0}to=f", "assistant #final to=f"),
-];
-
-/// Headers after `<|start|>`.
-const NAMED: [(&str, &str); 43] = [
-    ("", "message header did not contain a role"),
-    ("assistant", "assistant"),
-    ("user:bob", "user:bob"),
-    ("tool:x", "Unknown role: tool:x"),
-    ("tool", "tool:tool"),
-    ("\u{a0}user\u{3000}", "user"),
-    ("user to=f \u{a0}", "user to=f"),
-    ("\u{a0} \u{3000}", "message header did not contain a role"),
-    // Tools.
-    ("f", "Unknown role: f"),
-    ("f g", "tool:f to=g"),
-    ("f json", "tool:f to=json"),
-    ("f<|channel|>final json", "tool:f #final (json)"),
-    ("assistant text", "assistant to=text"),
-    ("json", "Unknown role: json"),
-    ("f tool", "tool:f"),
-    ("f tool tool", "tool:f to=tool"),
-    ("functions.f", "tool:functions.f"),
-    ("python", "tool:python"),
-    ("browser", "tool:browser"),
-    ("to=f", "tool:to=f"),
-    ("f<|channel|>final", "tool:f #final"),
-    // Junk.
-    ("final<|channel|>final", "Unknown role: final"),
-    ("assistantassistant<|channel|>final", "Unknown role: assistantassistant"),
-    ("Assistant<|channel|>final", "Unknown role: Assistant"),
-    ("toolFINALuser<|channel|>final", "Unknown role: toolFINALuser"),
-    ("finals<|channel|>final", "tool:finals #final"),
-    ("final to=f", "tool:final to=f"),
-    // White space that is not ASCII, before a channel.
-    ("\u{b}<|channel|>final\u{b}python", "tool:python #final"),
-    ("\u{b} \u{3000}<|channel|>final\u{b}f to=g", "tool:f #final to=g"),
-    ("f\u{b}<|channel|>final\u{b}g to=h", "tool:f\u{b} #final to=h"),
-    // 0.0.8 has the recipient `<|constrain|>json`, `json` or `a`, and a content type with the white space.
-    ("user <|constrain|>json <|channel|>final\u{3000}to=f", "user #final to=f (<|constrain|>json)"),
-    ("user json <|channel|>final\u{3000}to=f", "user #final to=f (json)"),
-    ("user to=a <|channel|>final\u{3000}to=f", "user #final to=a (to=f)"),
-    // A channel that ends at a `<` in 0.0.8.
-    ("<|channel|>a<b", "Unknown role: <b"),
-    // Markers without a place.
-    ("assistant<|channel|>a<|channel|>final", "assistant #final"),
-    ("assistant<|end|> to=f", "assistant to=f"),
-    ("<|end|> assistant<|channel|>final", "assistant #final"),
-    ("<|end|> to=f", "tool:tool to=f"),
-    ("<|end|>", "Unknown role: <|end|>"),
-    ("final <|end|>", "tool:final"),
-    ("<|constrain|>json a", "tool:json to=a"),
-    ("<|constrain|>user to=f", "tool:user to=f"),
-    ("<|constrain|>json", "Unknown role: <|constrain|>json"),
-];
-
 #[test]
 fn headers_after_a_given_role_are_read_as_listed() {
-    for (header, expected) in GIVEN {
+    for (header, expected) in lines::<(String, String)>(include_str!("strict/given.txt")) {
         let text = format!("{header}<|message|>x<|end|>");
         assert_eq!(parse(&text, Some(Role::Assistant)), expected, "{header:?}");
     }
@@ -154,7 +53,7 @@ fn headers_after_a_given_role_are_read_as_listed() {
 
 #[test]
 fn headers_after_a_start_token_are_read_as_listed() {
-    for (header, expected) in NAMED {
+    for (header, expected) in lines::<(String, String)>(include_str!("strict/named.txt")) {
         let text = format!("<|start|>{header}<|message|>x<|end|>");
         assert_eq!(parse(&text, None), expected, "{header:?}");
     }

@@ -18,7 +18,6 @@ import pytest
 
 from openai_harmony import (
     HarmonyEncoding,
-    HarmonyError,
     RenderConversationConfig,
     interop,
 )
@@ -30,7 +29,6 @@ from openai_harmony.interop import (
     anthropic,
     chat_completions,
     encode_conversations_with_harmony,
-    error_body,
     ollama,
     responses,
 )
@@ -510,20 +508,6 @@ def test_threads_may_read_at_once(read: Callable[..., Turn], encoding: HarmonyEn
     assert all(prompt == prompts[0] for prompt in prompts)
 
 
-class TestPromptWithin:
-    def test_leaves_out_the_oldest_turns(self, encoding: HarmonyEncoding) -> None:
-        said = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello!"}]
-        short, long = ({"messages": said * n + said[:1]} for n in (1, 3))
-        fits = chat_completions.read(short, date=None).prompt(encoding)
-        turn = chat_completions.read(long, date=None)
-        assert turn.prompt(encoding, max_tokens=len(fits)) == fits
-        assert turn.prompt(encoding, max_tokens=10**6) == turn.prompt(encoding, max_tokens=None)
-        assert not turn.may_truncate
-
-    def test_of_a_last_turn_that_is_too_long_is_an_error(self, encoding: HarmonyEncoding) -> None:
-        turn = chat_completions.read({"messages": [QUESTION]})
-        with pytest.raises(HarmonyError, match="prompt is too long") as raised:
-            turn.prompt(encoding, max_tokens=9)
-        assert raised.value.kind == "prompt_too_long"
-        body = error_body("chat_completions", raised.value).body["error"]
-        assert (body["code"], body["param"]) == ("context_length_exceeded", "messages")
+def test_without_a_maximum_a_prompt_is_whole(encoding: HarmonyEncoding) -> None:
+    turn = chat_completions.read({"messages": [QUESTION]})
+    assert turn.prompt(encoding, max_tokens=None) == turn.prompt(encoding, max_tokens=10**6)

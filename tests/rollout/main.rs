@@ -3,6 +3,8 @@
 
 mod cases;
 mod laws;
+#[path = "../lines/mod.rs"]
+mod lines;
 mod samples;
 
 use openai_harmony::chat::{

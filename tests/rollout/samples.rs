@@ -4,6 +4,7 @@ use openai_harmony::chat::{Message, Role, SystemContent};
 use openai_harmony::{HeaderStyle, RenderConfig, ThoughtPolicy};
 use proptest::prelude::*;
 
+use crate::lines::lines;
 use crate::{assistant, call, result, tokens, user};
 
 /// A turn: a question, then steps of the model with the results of its calls. Each is cut where sampling stops.
@@ -71,8 +72,8 @@ pub(super) fn plays(exchanges: &[Exchange]) -> Vec<(Vec<Message>, Vec<Message>, 
 /// A sample that may be malformed in any way: messages and pieces of messages, the last character perhaps cut.
 pub(super) fn damaged() -> impl Strategy<Value = Vec<u32>> {
     let piece = prop_oneof![
-        2 => prop::sample::select(&PIECES[..]),
-        1 => prop::sample::select(&MESSAGES[..]),
+        2 => prop::sample::select(lines::<String>(include_str!("pieces.txt"))),
+        1 => prop::sample::select(&MESSAGES[..]).prop_map(str::to_owned),
     ];
     let pieces = prop::collection::vec(piece, 1..9);
     let ends = prop::sample::select(&["", "<|end|>", "<|return|>", "<|call|>"][..]);
@@ -96,43 +97,4 @@ const MESSAGES: [&str; 9] = [
     "<|end|><|start|>browser to=assistant<|channel|>commentary<|message|>",
     "<|end|><|start|>user<|message|>And?<|end|><|start|>assistant",
     "<|end|><|start|>system<|message|># Valid channels: final.<|end|><|start|>assistant",
-];
-
-const PIECES: [&str; 35] = [
-    "<|start|>assistant",
-    "<|channel|>",
-    "<|channel|>final",
-    "<|channel|>analysis",
-    "<|channel|>commentary",
-    "<|message|>",
-    "<|message|>",
-    "<|message|>",
-    "<|end|>",
-    "<|constrain|>json",
-    " to=functions.f",
-    "assistant",
-    "final",
-    "analysis",
-    "__X",
-    " ",
-    "{\"a\":1}",
-    "Hello. ",
-    "é🤷🏽",
-    "<|endoftext|>",
-    "user",
-    "<|start|>",
-    " json",
-    " to=functions",
-    " to=functions.get f",
-    " to=browser.search",
-    " to=assistant",
-    " to=all",
-    " to=to=f",
-    "commentary?",
-    "<|constrain|>",
-    "tool",
-    "bob",
-    "<|reserved_201087|>",
-    "A text that is long enough to be an answer by itself, since it has more than thirty-two tokens and \
-     nothing at all that anybody could take for a header or a part of one, whatever comes behind it now.",
 ];

@@ -9,6 +9,7 @@ use proptest::sample::select;
 use serde_json::{Map, Value, json};
 
 use crate::encoding;
+use crate::lines::lines;
 
 const FORMATS: [RowFormat; 2] = [RowFormat::Harmony, RowFormat::Chat];
 
@@ -98,75 +99,16 @@ fn a_tool_that_cannot_be_declared_is_an_error_of_the_row() {
 
 /// JSON of the words that rows are made of, so that it gets far into the readers.
 fn json() -> impl Strategy<Value = Value> {
-    let word = select(
-        &[
-            "user",
-            "assistant",
-            "tool",
-            "system",
-            "developer",
-            "human",
-            "gpt",
-            "function_call",
-            "observation",
-            "final",
-            "analysis",
-            "functions.f",
-            "text",
-            "system_content",
-            "c0",
-            "f",
-            "developer_content",
-            "image_url",
-            "[]",
-            "{}",
-            "<|end|>",
-            "",
-            "[{\"role\": \"user\"}]",
-        ][..],
-    );
-    let key = select(
-        &[
-            "messages",
-            "conversations",
-            "prompt",
-            "completion",
-            "role",
-            "content",
-            "from",
-            "value",
-            "tools",
-            "tool_calls",
-            "tool_call_id",
-            "function",
-            "name",
-            "arguments",
-            "type",
-            "text",
-            "thinking",
-            "channel",
-            "recipient",
-            "content_type",
-            "weight",
-            "prefix",
-            "parameters",
-            "chat_template_kwargs",
-            "reasoning_effort",
-            "response_format",
-            "functions",
-            "properties",
-        ][..],
-    );
+    let word = select(lines::<String>(include_str!("bad_texts.txt")));
+    let key = select(lines::<String>(include_str!("bad_names.txt")));
     let leaf = prop_oneof![
         4 => word.prop_map(Value::from),
         1 => any::<String>().prop_map(Value::from),
         1 => prop_oneof![Just(json!(null)), Just(json!(true)), Just(json!(1)), Just(json!(0.5))],
     ];
     leaf.prop_recursive(6, 60, 5, move |inner| {
-        let fields = prop::collection::vec((key.clone(), inner.clone()), 0..5).prop_map(|fields| {
-            let fields = fields.into_iter().map(|(key, value)| (key.to_owned(), value));
-            Value::Object(fields.collect::<Map<_, _>>())
-        });
+        let fields = prop::collection::vec((key.clone(), inner.clone()), 0..5)
+            .prop_map(|fields| Value::Object(fields.into_iter().collect::<Map<_, _>>()));
         prop_oneof![prop::collection::vec(inner, 0..4).prop_map(Value::from), fields]
     })
 }

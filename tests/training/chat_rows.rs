@@ -214,14 +214,6 @@ fn a_blank_text_is_no_list_and_no_object() {
     assert_ne!(row("tools", json!([{"name": "f"}])), row("tools", json!("")));
 }
 
-#[test]
-fn a_prompt_and_its_completion_are_a_question_and_an_answer() {
-    let row = r#"{"prompt": "2 + 2?", "completion": "4."}"#;
-    let chat =
-        json!([{"role": "user", "content": "2 + 2?"}, {"role": "assistant", "content": "4."}]);
-    assert_eq!(rendered(row, RowFormat::Chat), rendered(chat, RowFormat::Chat));
-}
-
 /// The date is that of no day unless one is asked for, the identity the model's own.
 #[test]
 fn the_system_message_says_what_is_asked() {
@@ -273,57 +265,6 @@ fn an_effort_of_its_own_counts_more_than_that_of_all_rows() {
     }
 }
 
-/// Some data sets write the names of tools as harmony does.
-#[test]
-fn names_of_harmony_have_no_second_namespace() {
-    let row = |declared: &str, called: &str, answered: &str| {
-        json!({
-            "messages": [
-                {"role": "user", "content": "Rain?"},
-                {"role": "assistant", "tool_calls": [{"function": {"name": called, "arguments": "{}"}}]},
-                {"role": "tool", "name": answered, "content": "no"},
-                {"role": "assistant", "content": "No."},
-            ],
-            "tools": [{"name": declared, "parameters": {"type": "object"}}],
-        })
-    };
-    let expected = rendered(row("rain", "rain", "rain"), RowFormat::Chat);
-    assert_eq!(expected.len(), 1);
-    for (declared, called) in [
-        ("rain", "functions.rain"),
-        ("functions.rain", "functions.rain"),
-        ("functions.rain", "rain"),
-    ] {
-        assert_eq!(rendered(row(declared, called, called), RowFormat::Chat), expected);
-    }
-    let text = encoding().tokenizer().decode_utf8(&expected.tokens).unwrap();
-    assert!(text.contains("type rain") && text.contains(" to=functions.rain"), "{text}");
-}
-
-#[test]
-fn what_is_strange_about_tools_is_counted() {
-    let row = json!({
-        "messages": [
-            {"role": "user", "content": "Rain?"},
-            {"role": "assistant", "tool_calls": [{"function": {"name": "snow", "arguments": "{}"}}]},
-            {"role": "tool", "content": "no"},
-            {"role": "assistant", "content": "No."},
-        ],
-        "tools": [{"name": "rain"}, {"name": "rain"}, {"type": "function", "function": {"name": "rain"}}],
-        "reasoning_effort": "hihg",
-    });
-    let options = RowOptions::new().with_format(RowFormat::Chat);
-    let batch = render(&encoding(), [row], &options);
-    let unused: Vec<_> = batch.unused.into_keys().collect();
-    let expected = [
-        "calls of tools that are not declared",
-        "reasoning_effort: not an effort that the model knows; it counts as medium",
-        "tools[].function: an earlier tool has this name",
-        "tools[]: an earlier tool has this name",
-    ];
-    assert_eq!(unused, expected);
-}
-
 #[test]
 fn of_a_prompt_that_the_assistant_has_a_part_in_the_completion_alone_is_trained() {
     let said = |role: &str, content: &str| json!({"role": role, "content": content});
@@ -347,40 +288,6 @@ fn of_a_prompt_that_the_assistant_has_a_part_in_the_completion_alone_is_trained(
     let row = json!({"prompt": prompt[..2], "completion": [said("assistant", "d")]});
     let (texts, error) = trained(&row, &options);
     assert!(texts.is_empty() && error.unwrap().starts_with("Invalid row: prompt: "));
-}
-
-#[test]
-fn a_column_with_a_system_prompt_is_its_first_message() {
-    let chat = json!([{"from": "human", "value": "a"}, {"from": "gpt", "value": "b"}]);
-    let mut whole = chat.clone();
-    whole.as_array_mut().unwrap().insert(0, json!({"from": "system", "value": "Be brief."}));
-    let row = json!({"system": "Be brief.", "conversations": chat});
-    let expected = rendered(json!({"conversations": whole}), RowFormat::Chat);
-    assert_eq!(rendered(row, RowFormat::Chat), expected);
-}
-
-#[test]
-fn what_says_nothing_to_the_model_is_counted() {
-    let row = json!({
-        "messages": [
-            {"role": "user", "content": "Hi", "name": "a b", "mood": 1},
-            {"role": "assistant", "content": "Hi", "mood": 2, "chanel": "final"},
-            {"from": "human", "value": "Hi", "score": 3},
-        ],
-        "chat_template_kwargs": {"enable_thinking": true},
-    });
-    let options = RowOptions::new().with_format(RowFormat::Chat);
-    let batch = render(&encoding(), [row.clone(), row], &options);
-    let unused: Vec<_> = batch.unused.iter().map(|(path, count)| (&**path, *count)).collect();
-    let expected = [
-        ("chat_template_kwargs.enable_thinking", 2),
-        ("messages after the assistant's last", 2),
-        ("messages[].chanel", 2),
-        ("messages[].mood", 4),
-        ("messages[].name: the message's header cannot carry it", 2),
-        ("messages[].score", 2),
-    ];
-    assert_eq!(unused, expected);
 }
 
 /// A bad row counts only where some turns of it are examples.
@@ -427,23 +334,4 @@ fn a_column_that_is_mapped_is_looked_at() {
 fn an_empty_conversation_has_nothing_to_train() {
     let batch = rendered(Conversation::default(), RowFormat::Harmony);
     assert_eq!(batch.errors[0].1.kind(), &openai_harmony::ErrorKind::NothingToTrain);
-}
-
-/// The content's own thought is empty, so the message's is that of the field.
-#[test]
-fn an_empty_thought_in_a_content_stands_beside_another() {
-    let row = |content: &str, thought: Option<&str>| {
-        let answer = json!({"role": "assistant", "content": content, "reasoning_content": thought});
-        json!({"messages": [{"role": "user", "content": "Hi"}, answer]})
-    };
-    let options = RowOptions::new().with_format(RowFormat::Chat);
-    let rendered = |row: Value| {
-        let batch = render(&encoding(), [Row::from(row)], &options);
-        assert!(batch.errors.is_empty(), "{:?}", batch.errors);
-        batch.tokens
-    };
-    let plain = rendered(row("Yes.", Some("Hm.")));
-    assert_eq!(rendered(row("<think></think>Yes.", Some("Hm."))), plain);
-    assert_eq!(rendered(row("<think> Hm. </think>\n\nYes.", Some("Hm."))), plain);
-    assert_eq!(rendered(row("<think></think>Yes.", None)), rendered(row("Yes.", None)));
 }

@@ -6,6 +6,8 @@ mod bad_rows;
 mod chat_rows;
 mod conversations;
 mod examples;
+#[path = "../lines/mod.rs"]
+mod lines;
 mod overflow;
 mod plain_rows;
 mod shapes;

@@ -9,6 +9,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use crate::encoding;
+use crate::lines::lines;
 
 fn text() -> impl Strategy<Value = String> {
     prop_oneof![
@@ -58,50 +59,12 @@ proptest! {
     }
 }
 
-/// What the pattern treats differently, and what looks like others: a circled letter is not a letter, a Roman numeral is
-/// a number and a letter.
-const UNITS: &[&str] = &[
-    " ",
-    " ",
-    "\n",
-    "\r",
-    "\t",
-    "\u{a0}",
-    "\u{2028}",
-    "a",
-    "S",
-    "t",
-    "'",
-    "’",
-    "1",
-    "2",
-    "/",
-    "!",
-    "|",
-    "中",
-    "の",
-    "한",
-    "。",
-    "é",
-    "\u{301}",
-    "Ⓐ",
-    "Ⅷ",
-    "٣",
-    "🤷",
-    "\u{200d}",
-    "ſ",
-    "ǅ",
-    "ʰ",
-    "<|end|>",
-    "<|reserved_200018|>",
-];
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases.min(20), ..ProptestConfig::default() })]
 
     /// One that is divided, somewhere in what is repeated.
     #[test]
-    fn a_long_text_is_encoded_as_a_whole(units in prop::collection::vec(select(UNITS), 1..40)) {
+    fn a_long_text_is_encoded_as_a_whole(units in prop::collection::vec(select(lines::<String>(include_str!("units.txt"))), 1..40)) {
         let unit = units.concat();
         let text = unit.repeat(100_000 / unit.len());
         let (tokenizer, all, none) = (encoding().tokenizer(), SpecialSet::All, SpecialSet::None);
