@@ -197,6 +197,20 @@ fn pieces_that_differ_in_one_byte_are_told_apart() {
     }
 }
 
+/// The text is split in windows of 64 bytes: what is at the end of one depends on the next.
+#[test]
+fn words_are_encoded_alike_wherever_they_stand() {
+    for text in ["亚洲AVb", "亚洲AV b", "无码AVbcd e", "HTTPServer's", "a1234567b", "é\u{301}É  x"]
+    {
+        let tokens = TOKENIZER.encode_ordinary(text);
+        for before in 0..=130 {
+            let line = ["x".repeat(before), "\n".to_owned()].concat();
+            let expected = [TOKENIZER.encode_ordinary(&line), tokens.clone()].concat();
+            assert_eq!(TOKENIZER.encode_ordinary(&(line + text)), expected, "{before}: {text}");
+        }
+    }
+}
+
 /// Each would take minutes if the time were not linear. The encoding is checked by what must hold:
 /// it decodes to the text, and the text's middle is encoded periodically.
 #[test]
