@@ -12,6 +12,7 @@ import signal
 import socket
 import sqlite3
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
@@ -24,6 +25,11 @@ pytest.importorskip("prometheus_client")
 pytest.importorskip("sqlalchemy")
 pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
+pytest.importorskip("websockets")
+
+from websockets.exceptions import InvalidStatus
+from websockets.frames import Frame, Opcode
+from websockets.sync.client import ClientConnection, connect
 
 from databases import postgresql
 from gateways import HELLO
@@ -67,6 +73,20 @@ class Attacked:
             answer = connection.getresponse()
             return answer.status, answer.read()
 
+    def socket(self, key: str) -> ClientConnection:
+        """A WebSocket of a key."""
+        url, headers = f"ws://127.0.0.1:{self.port}{RESPONSES}", {"x-api-key": key}
+        return connect(url, additional_headers=headers, compression=None, close_timeout=0.1)
+
+
+def event(connection: ClientConnection, said: str, **more: Any) -> dict[str, Any]:
+    """The last event of the answer to a request."""
+    connection.send(json.dumps({"type": "response.create", "input": said, **more}))
+    while True:
+        found: dict[str, Any] = json.loads(connection.recv(PATIENCE))
+        if found["type"] in ("response.completed", "error"):
+            return found
+
 
 Attack = Callable[[Attacked], Iterator[None]]
 """Begins, and ends after the other key's requests."""
@@ -92,6 +112,27 @@ def idle(server: Attacked) -> Iterator[None]:
                 stack.enter_context(made)
                 made.sendall(b"GET / HTTP/1.1\r\n")
         yield
+
+
+def sockets(server: Attacked) -> Iterator[None]:
+    with ExitStack() as stack:
+        for _ in range(30):
+            stack.enter_context(server.socket("sk-alpha"))
+        with pytest.raises(InvalidStatus):
+            server.socket("sk-alpha")
+        yield
+
+
+def messages(server: Attacked) -> Iterator[None]:
+    """Messages of 3 MB that never end: the server closes connections."""
+    with ExitStack() as stack:
+        made = [stack.enter_context(server.socket("sk-alpha")) for _ in range(9)]
+        for connection in made:
+            raw = Frame(Opcode.TEXT, b" " * 3_000_000).serialize(mask=True)
+            connection.socket.sendall(raw[:2_000_000])
+        yield
+        closed = [one.protocol.close_rcvd for one in made]
+        assert [close.code for close in closed if close is not None] == [1013] * 6
 
 
 DEEP = b'{"messages":' + b"[" * 400_000 + b"]" * 400_000 + b"}"
@@ -120,6 +161,11 @@ ATTACKS: dict[str, tuple[Options, Attack]] = {
     "hostile bodies": ((), many(30, CHAT, DEEP)),
     "bodies of many messages": ((), many(30, CHAT, WIDE)),
     "bodies of many tools": ((), many(30, CHAT, SCHEMA)),
+    "WebSockets": (("--max-running", "20", "--max-waiting", "20"), sockets),
+    "messages, unfinished": (
+        ("--max-bodies", "8388608", "--body-timeout", "90"),
+        messages,
+    ),
     "idle connections": (("--max-running", "20", "--max-waiting", "0"), idle),
 }
 
@@ -147,6 +193,8 @@ def others_are_answered(server: Attacked) -> None:
         status, said = server.asked(CHAT, body)
         assert (status, b"Hi there." in said) == (200, True), said[:300]
     assert server.asked(RESPONSES, {"input": "Hello", "store": False})[0] == 200
+    with server.socket("sk-beta") as connection:
+        assert event(connection, "Hello", store=False)["type"] == "response.completed"
     assert server.asked("/ready") == (200, b"ready")
     status, figures = server.asked("/metrics")
     assert (status, b"sk-alpha" in figures) == (200, False)
@@ -223,6 +271,23 @@ def test_a_file_that_another_process_locks(tmp_path: Path) -> None:
     file = tmp_path / "responses.sqlite"
     with attacked(tmp_path, "--store", str(file), "--store-timeout", "2") as server:
         refuses_what_needs_the_store(server, locked)
+
+
+def test_what_a_socket_remembers_has_a_bound(tmp_path: Path) -> None:
+    """A little is always remembered."""
+    with attacked(tmp_path, "--max-bodies", "300000") as server, ExitStack() as stack:
+        made = [stack.enter_context(server.socket("sk-alpha")) for _ in range(3)]
+        for said, kinds in (
+            ("x" * 120_000, {"response.completed": 1, "error": 2}),
+            ("Hello", {"response.completed": 3}),
+        ):
+            before = [event(one, said, store=False)["response"]["id"] for one in made]
+            again = zip(made, before, strict=True)
+            found = Counter(
+                event(one, "And now?", previous_response_id=identity, store=False)["type"]
+                for one, identity in again
+            )
+            assert found == kinds
 
 
 def test_a_slow_body_is_not_waited_for(tmp_path: Path) -> None:

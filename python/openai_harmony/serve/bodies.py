@@ -12,17 +12,14 @@ from typing_extensions import Self
 
 from openai_harmony.errors import HarmonyError
 from openai_harmony.interop import Body
-from openai_harmony.serve.limits import Share
+from openai_harmony.serve.limits import Held, Share
 from openai_harmony.serve.refusals import RefusedError, key_of, path_of
 from openai_harmony.serve.settings import Settings
 from openai_harmony.serve.streaming import Ending, ServerEndsError
-from openai_harmony.serve.threads import in_thread
+from openai_harmony.serve.threads import LARGE, by_size
 
 _MAX_VALUES = 1_000_000
 """How many JSON values a body may have, of up to 24 bytes each."""
-LARGE = 32_768
-"""Bodies of this size and more are read in a thread: each takes up to a millisecond."""
-
 _WINDOW = 5.0
 """The seconds over which the rate of a body is measured."""
 _DISCARD_SECONDS = 10.0
@@ -69,6 +66,8 @@ class Bodies:
         self.settings, self._ending = settings, ending
         self.share = Share(settings.max_bodies)
         """The bytes of large bodies under way: arriving, waiting, or being read."""
+        self.remembered = Share(settings.max_bodies)
+        """The bytes of the items that WebSockets remember."""
 
     @property
     def held(self) -> int:
@@ -78,7 +77,8 @@ class Bodies:
     def change(self, settings: Settings, is_fair: bool) -> None:
         """Other limits from now on."""
         self.settings = settings
-        self.share.most, self.share.is_fair = settings.max_bodies, is_fair
+        for share in (self.share, self.remembered):
+            share.most, share.is_fair = settings.max_bodies, is_fair
 
     async def read(self, request: Request, stack: ExitStack) -> tuple[Body, int]:
         """The body, an object of JSON, and how many bytes it has.
@@ -86,9 +86,7 @@ class Bodies:
         ``RefusedError`` as of :meth:`received` and :meth:`parsed`.
         """
         raw, path = await self.received(request, stack), path_of(request.scope)
-        if len(raw) < LARGE:
-            return self.parsed(raw, path), len(raw)
-        return await in_thread(self.parsed, raw, path), len(raw)
+        return await by_size(len(raw), self.parsed, raw, path), len(raw)
 
     async def received(self, request: Request, stack: ExitStack) -> bytes:
         """The bytes of the body, which count as under way until the stack is closed.
@@ -130,7 +128,8 @@ class Bodies:
     async def _received(
         self, request: Request, most: int, arrival: _Arrival, stack: ExitStack
     ) -> bytes:
-        key, parts, counted = key_of(request.scope), [], 0
+        parts, held = [], Held(self.share, key_of(request.scope))
+        stack.callback(held.becomes, 0)
         async for part in request.stream():
             parts.append(part)
             arrival.size += len(part)
@@ -138,12 +137,9 @@ class Bodies:
                 raise _too_large(most)
             if arrival.size < LARGE:
                 continue  # small bodies always come through
-            more, counted = arrival.size - counted, arrival.size
-            if not self.share.has_room(key, more):
+            if not held.becomes(arrival.size):
                 text = "the server is busy: too many bytes of bodies at a time; ask again later"
                 raise RefusedError(text, 429, retry_after=1)
-            self.share.take(key, more)
-            stack.callback(self.share.give, key, more)
         return b"".join(parts)
 
     def parsed(self, raw: bytes, path: str) -> Body:

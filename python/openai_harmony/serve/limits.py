@@ -48,12 +48,35 @@ class Share:
             del self._of[key.owner]
 
 
+class Held:
+    """What one user of a share has of it."""
+
+    def __init__(self, share: Share, key: Key) -> None:
+        """Nothing yet."""
+        self._share, self._key = share, key
+        self._amount = 0
+
+    def becomes(self, amount: int) -> bool:
+        """Has this much from now on, or as much as before and false if there is no room."""
+        more = amount - self._amount
+        if more > 0 and not self._share.has_room(self._key, more):
+            return False
+        if more > 0:
+            self._share.take(self._key, more)
+        elif more < 0:
+            self._share.give(self._key, -more)
+        self._amount = amount
+        return True
+
+
 class Limits:
     """Places for requests: a number of them at a time, a number that wait, each for some time."""
 
     def __init__(self, settings: Settings, count: Callable[[int], object]) -> None:
         """Of these settings; ``count`` gets how many wait, whenever that changes."""
         self.places, self.queue = Share(settings.max_running), Share(settings.max_waiting)
+        self.sockets = Share(settings.max_running + settings.max_waiting)
+        """The WebSockets that are open."""
         self._timeout = settings.queue_timeout
         self._queues: dict[str, deque[tuple[Key, asyncio.Future[None]]]] = {}
         """Those of each key that wait; the key whose turn is next comes first."""
@@ -72,7 +95,8 @@ class Limits:
     def change(self, settings: Settings, is_fair: bool) -> None:
         """Other limits from now on; requests that have a place keep it."""
         self.places.most, self.queue.most = settings.max_running, settings.max_waiting
-        self.places.is_fair = self.queue.is_fair = is_fair
+        self.sockets.most = settings.max_running + settings.max_waiting
+        self.places.is_fair = self.queue.is_fair = self.sockets.is_fair = is_fair
         self._timeout = settings.queue_timeout
         self._give()
 

@@ -41,7 +41,6 @@ class StoredResponses:
     def __init__(self, gateway: Gateway, store: Store | None) -> None:
         """Of this gateway."""
         self._gateway, self._store = gateway, store
-        self._sockets = 0
 
     async def create(self, request: Request) -> Response:
         """``POST /v1/responses``."""
@@ -49,15 +48,15 @@ class StoredResponses:
 
     async def socket(self, websocket: WebSocket) -> None:
         """``/v1/responses`` as a WebSocket."""
-        settings = self._gateway.settings
-        if self._sockets >= settings.max_running + settings.max_waiting:
+        sockets, key = self._gateway.limits.sockets, key_of(websocket.scope)
+        if not sockets.has_room(key):
             await websocket.close(TRY_LATER)
             return
-        self._sockets += 1
+        sockets.take(key)
         try:
-            await ResponsesSocket(websocket, self.create, settings.max_body).run()
+            await ResponsesSocket(websocket, self.create, self._gateway.bodies).run()
         finally:
-            self._sockets -= 1
+            sockets.give(key)
 
     async def compact(self, request: Request) -> Response:
         """``POST /v1/responses/compact``."""

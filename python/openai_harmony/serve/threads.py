@@ -15,6 +15,9 @@ from typing_extensions import ParamSpec
 Given = ParamSpec("Given")
 Made = TypeVar("Made")
 
+LARGE = 32_768
+"""Work on this many bytes of JSON takes up to a millisecond."""
+
 
 async def in_thread(work: Callable[Given, Made], *given: Given.args, **named: Given.kwargs) -> Made:
     """What the work returns. The event loop does other things meanwhile.
@@ -29,6 +32,15 @@ async def in_thread(work: Callable[Given, Made], *given: Given.args, **named: Gi
         if not doing.cancelled():
             doing.exception()  # asyncio would log an error that was not asked for
         raise
+
+
+async def by_size(
+    size: int, work: Callable[Given, Made], *given: Given.args, **named: Given.kwargs
+) -> Made:
+    """What work on so many bytes returns; in a thread if they are many."""
+    if size < LARGE:
+        return work(*given, **named)
+    return await in_thread(work, *given, **named)
 
 
 class Threads:

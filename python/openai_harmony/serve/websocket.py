@@ -20,8 +20,12 @@ from starlette.types import Message
 from starlette.websockets import WebSocket
 
 from openai_harmony.interop import Body
+from openai_harmony.serve.bodies import Bodies
 from openai_harmony.serve.connections import Connections, Impatient
+from openai_harmony.serve.limits import Held
+from openai_harmony.serve.refusals import key_of
 from openai_harmony.serve.store import input_of
+from openai_harmony.serve.threads import LARGE, by_size
 
 RESTARTS, TRY_LATER = 1012, 1013
 """The codes of connections that are closed because the server ends, or has too many."""
@@ -45,6 +49,34 @@ def protocol(connections: Connections) -> Any:
 
     class Protocol(Impatient, WebSocketsSansIOProtocol):
         _shared = connections
+        scope: Any
+        _came = 0
+        """Bytes of the message that arrives."""
+
+        def data_received(self, data: bytes) -> None:
+            """Passes on what the application lets come."""
+            self._came += len(data)
+            arrives = self.scope["state"].get("arrives") if self.handshake_complete else None
+            if arrives is None or arrives(self._came):
+                super().data_received(data)
+            else:
+                self.frames.clear()
+                self.conn.reader.discard()
+
+        def send_receive_event_to_app(self) -> None:
+            """The message is whole."""
+            self._came = 0
+            super().send_receive_event_to_app()
+
+        def handle_ping(self) -> None:
+            """It is no part of a message."""
+            self._came = self._came if self.frames else 0
+            super().handle_ping()
+
+        def handle_pong(self, event: Any) -> None:
+            """It is no part of a message."""
+            self._came = self._came if self.frames else 0
+            super().handle_pong(event)
 
         def shutdown(self) -> None:
             """The server ends; the application closes the connection."""
@@ -60,22 +92,38 @@ def protocol(connections: Connections) -> Any:
 class ResponsesSocket:
     """One connection."""
 
-    def __init__(self, websocket: WebSocket, create: Create, most: int) -> None:
-        """Of a client; ``create`` answers a request, and ``most`` bytes of items are remembered."""
-        self._socket, self._create, self._most = websocket, create, most
+    def __init__(self, websocket: WebSocket, create: Create, bodies: Bodies) -> None:
+        """Of a client; ``create`` answers a request, and messages have the limits of bodies."""
+        self._socket, self._create, self._bodies = websocket, create, bodies
+        self._key = key_of(websocket.scope)
+        self._arriving = Held(bodies.share, self._key)
+        """The bytes of a large message that arrives."""
+        self._late: asyncio.TimerHandle | None = None
+        self._remembered = Held(bodies.remembered, self._key)
         self._recent: OrderedDict[str, Body] = OrderedDict()
         """The items up to and with a response, by its id."""
+        self._sizes: dict[str, int] = {}
         self._lanes: dict[str | None, asyncio.Task[None]] = {}
         self._waiting, self._ends = 0, False
         self._active: dict[str, str | None] = {}
         """The lanes of the responses under way."""
         self._steers: dict[str, list[dict[str, Any]]] = {}
         """What users said meanwhile, by the response under way."""
+        self._leaving: list[Awaitable[None]] = []
         self._events = 0
         self._gone: asyncio.Event = asyncio.Event()
 
     async def run(self) -> None:
         """Answers until the client goes away or the server ends."""
+        self._socket.scope["state"]["arrives"] = self._arrives
+        try:
+            await self._run()
+        finally:
+            await asyncio.gather(*self._leaving, return_exceptions=True)
+            self._arrived().becomes(0)
+            self._remembered.becomes(0)
+
+    async def _run(self) -> None:
         await self._socket.accept()
         if await self._read():
             reading = asyncio.create_task(self._read())  # the client may leave meanwhile
@@ -87,42 +135,82 @@ class ResponsesSocket:
 
     async def _read(self) -> bool:
         """Takes events until the server ends (true) or the client goes away."""
-        while (message := await self._socket.receive())["type"] == "websocket.receive":
-            if message.get("code") == RESTARTS:
-                self._ends = True
-                return True
-            try:
-                await self._take(json.loads(message.get("text") or message.get("bytes") or ""))
-            except (ValueError, AttributeError, TypeError) as error:
-                await self._fail(400, f"not an event: {error}")
-        self._gone.set()
-        return False
+        while (is_end := await self._event()) is None:
+            pass
+        return is_end
 
-    async def _take(self, event: dict[str, Any]) -> None:
+    async def _event(self) -> bool | None:
+        """Takes one, of which nothing is kept here; else why there is none, as :meth:`_read`."""
+        message = await self._socket.receive()
+        if message["type"] != "websocket.receive":
+            self._gone.set()
+            return False
+        if message.get("code") == RESTARTS:
+            self._ends = True
+            return True
+        raw, held = message.get("text") or message.get("bytes") or "", self._arrived()
+        try:
+            event = await by_size(len(raw), json.loads, raw)
+            await self._take(event, len(raw), held)
+        except (ValueError, AttributeError, TypeError) as error:
+            held.becomes(0)
+            await self._fail(400, f"not an event: {error}")
+        return None
+
+    def _arrives(self, size: int) -> bool:
+        """Whether a message, of which so many bytes have come, may go on."""
+        if size >= LARGE:
+            if self._late is None:
+                seconds = self._bodies.settings.body_timeout
+                self._late = asyncio.get_running_loop().call_later(seconds, self.give_up)
+            if not self._arriving.becomes(size):
+                self.give_up()
+        elif self._late is not None:
+            self._arrived().becomes(0)
+        return not self._gone.is_set()
+
+    def _arrived(self) -> Held:
+        """What the message that is whole has of the bytes under way."""
+        held, self._arriving = self._arriving, Held(self._bodies.share, self._key)
+        if self._late is not None:
+            self._late.cancel()
+            self._late = None
+        return held
+
+    async def _take(self, event: dict[str, Any], size: int, held: Held) -> None:
         kind, lane = event.pop("type", None), event.pop("stream_id", None)
+        if kind == "response.create" and not self._ends and self._waiting < _MOST_WAITING:
+            self._waiting += 1
+            answering = self._answer(event, size, held, lane, self._lanes.get(lane))
+            self._lanes[lane] = asyncio.create_task(answering)
+            return
+        held.becomes(0)
         if kind == "response.create" and self._ends:
             await self._fail(503, "the server ends", lane)
-        elif kind == "response.create" and self._waiting < _MOST_WAITING:
-            self._waiting += 1
-            before = self._lanes.get(lane)
-            self._lanes[lane] = asyncio.create_task(self._answer(event, lane, before))
         elif kind == "response.create":
             await self._fail(429, f"more than {_MOST_WAITING} requests wait", lane)
         elif kind == "response.steer":
-            await self._steer(event.get("previous_response_id"), event.get("input"))
+            await self._steer(event.get("previous_response_id"), event.get("input"), size)
         else:
             await self._fail(400, f"unknown type of an event {kind!r}", lane)
 
     async def _answer(
-        self, asked: dict[str, Any], lane: str | None, before: asyncio.Task[None] | None
+        self,
+        asked: dict[str, Any],
+        size: int,
+        held: Held,
+        lane: str | None,
+        before: asyncio.Task[None] | None,
     ) -> None:
         try:
             if before is not None:
                 await asyncio.wait((before,))
+            held.becomes(0)  # it counts as a body now
             following: dict[str, Any] | None = asked
             while following is not None and not self._gone.is_set():
-                following = await _Exchange(self, following, lane).run()
+                following = await _Exchange(self, following, size, lane).run()
         finally:
+            held.becomes(0)
             self._waiting -= 1
 
     async def send(self, event: dict[str, Any], lane: str | None = None) -> None:
@@ -159,17 +247,19 @@ class ResponsesSocket:
         response = await self._create(Request(scope, receive, send))
         await response(scope, receive, send)
 
-    async def give_up(self) -> None:
-        """Closes the connection of a client that did not read the end of an answer."""
+    def give_up(self) -> None:
+        """Closes the connection: the client does not read or send in time, or sends too much."""
         if not self._gone.is_set():
             self._gone.set()
-            await self._socket.close(TRY_LATER)
+            self._leaving.append(asyncio.ensure_future(self._socket.close(TRY_LATER)))
 
     def begun(self, identity: str, lane: str | None) -> None:
         """A response is under way."""
         self._active[identity] = lane
 
-    async def ended(self, asked: dict[str, Any], event: dict[str, Any]) -> dict[str, Any] | None:
+    async def ended(
+        self, asked: dict[str, Any], size: int, event: dict[str, Any]
+    ) -> dict[str, Any] | None:
         """A response has ended; the request that what the user said meanwhile asks for."""
         response = event["response"]
         identity, output = response["id"], response["output"]
@@ -179,7 +269,7 @@ class ResponsesSocket:
             for steer in steers:
                 await self._refuse(steer, lane, "successor_creation_failed", "the response failed")
             return None
-        self._remember(identity, asked, output)
+        await self._remember(identity, asked, size, output)
         if not steers:
             return None
         if not (required := [_stub(item) for item in output if item["type"].endswith("_call")]):
@@ -205,24 +295,34 @@ class ResponsesSocket:
         given = [_said(given)] if isinstance(given, str) else given
         return {**asked, "input": [*before, *given]} if before else asked
 
-    def _remember(self, identity: str, asked: dict[str, Any], output: list[Any]) -> None:
+    async def _remember(
+        self, identity: str, asked: dict[str, Any], size: int, output: list[Any]
+    ) -> None:
         previous = asked.get("previous_response_id")
-        if previous is not None and previous not in self._recent:
+        before = None if previous is None else self._recent.get(previous)
+        if previous is not None and before is None:
             return  # the store has it
-        before = b"[]" if previous is None else self._recent[previous].json() or b"[]"
-        body = Body(json.dumps({"input": asked.get("input") or []}).encode())
-        said = [json.loads(item) for _, _, item in input_of(body)]
-        items = [*json.loads(before), *said, *output]
-        self._recent[identity] = Body(json.dumps(items, ensure_ascii=False).encode())
-        while len(self._recent) > 1 and self._size() > self._most:
-            self._recent.popitem(last=False)
+        size += self._sizes.get(previous or "", 0)
+        body, self._sizes[identity] = await by_size(size, _conversation, before, asked, output)
+        self._recent[identity] = body
+        most = self._bodies.settings.max_body
+        while self._recent and not (
+            self._keeps() and (len(self._recent) == 1 or self._size() <= most)
+        ):
+            del self._sizes[self._recent.popitem(last=False)[0]]
 
     def _size(self) -> int:
-        return sum(len(body.json() or b"") for body in self._recent.values())
+        steers: list[int] = [one["size"] for some in self._steers.values() for one in some]
+        return sum(self._sizes.values()) + sum(steers)
 
-    async def _steer(self, identity: Any, given: Any) -> None:
+    def _keeps(self) -> bool:
+        """Whether there is room for what is remembered: for a little there always is."""
+        size = self._size()
+        return self._remembered.becomes(size if size >= LARGE else 0)
+
+    async def _steer(self, identity: Any, given: Any, size: int) -> None:
         items = [_said(given)] if isinstance(given, str) and given else given
-        steer = {"previous_response_id": identity, "input": given, "items": items}
+        steer = {"previous_response_id": identity, "input": given, "items": items, "size": size}
         lane = self._active.get(identity)
         if identity not in self._active:
             known = identity in self._recent
@@ -237,6 +337,11 @@ class ResponsesSocket:
         else:
             steer["id"] = f"steer_{uuid4().hex}"
             self._steers.setdefault(identity, []).append(steer)
+            if not self._keeps():
+                self._steers[identity].remove(steer)
+                text = "too many bytes are remembered"
+                await self._refuse(steer, lane, "too_many_pending_steers", text)
+                return
             await self._tell("response.steer.accepted", steer, lane, {})
 
     async def _refuse(
@@ -263,8 +368,10 @@ class ResponsesSocket:
 class _Exchange:
     """A request and its answer; each event becomes a message."""
 
-    def __init__(self, socket: ResponsesSocket, asked: dict[str, Any], lane: str | None) -> None:
-        self._socket, self._lane = socket, lane
+    def __init__(
+        self, socket: ResponsesSocket, asked: dict[str, Any], size: int, lane: str | None
+    ) -> None:
+        self._socket, self._size, self._lane = socket, size, lane
         self._asked = socket.continued(asked)
         self._status = 200
         self._streams = self._is_whole = False
@@ -274,10 +381,10 @@ class _Exchange:
 
     async def run(self) -> dict[str, Any] | None:
         """Sends the answer; the request that follows it by itself."""
-        body = json.dumps({**self._asked, "stream": True}, ensure_ascii=False)
-        await self._socket.ask(body.encode(), self._send)
+        body = await by_size(self._size, _json, {**self._asked, "stream": True})
+        await self._socket.ask(body, self._send)
         if not self._is_whole:
-            await self._socket.give_up()
+            self._socket.give_up()
         return self._following
 
     async def _send(self, message: Message) -> None:
@@ -305,7 +412,22 @@ class _Exchange:
         if kind == "response.created":
             self._socket.begun(json.loads(data)["response"]["id"], self._lane)
         elif kind in _ENDS:
-            self._following = await self._socket.ended(self._asked, json.loads(data))
+            self._following = await self._socket.ended(self._asked, self._size, json.loads(data))
+
+
+def _json(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False).encode()
+
+
+def _conversation(
+    before: Body | None, asked: dict[str, Any], output: list[Any]
+) -> tuple[Body, int]:
+    """The items up to and with a response, and how many bytes they have."""
+    earlier = [] if before is None else json.loads(before.json() or b"[]")
+    body = Body(_json({"input": asked.get("input") or []}))
+    said = [json.loads(item) for _, _, item in input_of(body)]
+    raw = _json([*earlier, *said, *output])
+    return Body(raw), len(raw)
 
 
 def _said(text: str) -> dict[str, Any]:

@@ -17,12 +17,12 @@ from starlette.routing import Route
 
 from openai_harmony.errors import HarmonyError
 from openai_harmony.interop import Body, anthropic, chat_completions, derender, responses
-from openai_harmony.serve.bodies import LARGE, is_quick
+from openai_harmony.serve.bodies import is_quick
 from openai_harmony.serve.gateway import Gateway
 from openai_harmony.serve.journal import Record
 from openai_harmony.serve.refusals import RefusedError, path_of
 from openai_harmony.serve.render.prompts import of_texts, of_turn, prompts_of, request_id
-from openai_harmony.serve.threads import in_thread
+from openai_harmony.serve.threads import LARGE, in_thread
 
 Work = Callable[[Body, str | None, Record], bytes]
 """From a body and the header ``x-request-id`` to the answer's JSON; the record learns of tokens."""
