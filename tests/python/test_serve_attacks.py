@@ -132,7 +132,8 @@ def messages(server: Attacked) -> Iterator[None]:
             connection.socket.sendall(raw[:2_000_000])
         yield
         closed = [one.protocol.close_rcvd for one in made]
-        assert [close.code for close in closed if close is not None] == [1013] * 6
+        codes = [close.code for close in closed if close is not None]
+        assert set(codes) == {1013} and len(codes) >= 6, codes
 
 
 DEEP = b'{"messages":' + b"[" * 400_000 + b"]" * 400_000 + b"}"
