@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import difflib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -285,8 +286,13 @@ class HealthEndpoints:
 
     async def ready(self, request: Request) -> Response:
         """``GET /ready``: 200 if the next request that needs no store can be answered here."""
-        is_draining = self._gateway.is_draining
-        trouble = "the server ends" if is_draining else await self._engine.trouble()
+        trouble: str | None = "the server ends"
+        if not self._gateway.is_draining:
+            asking = asyncio.ensure_future(self._engine.trouble())
+            waited = (asking, self._gateway.ending)
+            await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
+            trouble = asking.result() if asking.done() else trouble
+            asking.cancel()
         return PlainTextResponse(trouble or "ready", 200 if trouble is None else 503)
 
     async def live(self, request: Request) -> Response:
