@@ -331,10 +331,10 @@ class Laws:
         return size >= LARGE and self._lacks(most, used, max(own, 1), size, None)
 
     def _were_too_many(self, one: Exchange, process: Any) -> bool:
-        """Whether there may have been as many WebSockets as requests; one ends with its answers."""
+        """Whether its key may have had no more WebSockets, of which one ends with its answers."""
         ending = AT_ONCE + process.settings.store_timeout
         others = {
-            id(other.connection)
+            id(other.connection): other.key
             for other in self._exchanges
             if other.is_message
             and self._process(other) is process
@@ -343,7 +343,8 @@ class Laws:
             and (other.connection.wire.lost_at or NEVER) + ending >= one.begun
         }
         limit = min(found.max_running + found.max_waiting for _, found in process.history)
-        return one.is_message and len(others) >= limit
+        own = sum(key == one.key for key in others.values())
+        return one.is_message and self._lacks(limit, len(others), own, 1, None)
 
     def is_sent_once(self, one: Exchange) -> None:
         """The engine is asked once for each answer, with the right limit, and no longer than needed."""
