@@ -94,7 +94,7 @@ class Laws:
         if one.stops:
             latest = one.begun + 2 * settings.body_timeout + AT_ONCE
             latest += settings.client_timeout + 5 if one.slow else 0
-            latest += DISCARD_SECONDS if one.padding else 0
+            latest += DISCARD_SECONDS if one.padding or one.is_hostile else 0
             if len(one.request()) * (1 - 1 / one.pieces) - 1000 >= LARGE and not one.slow:
                 arrived = max([one.begun, *(at for at, _ in one.connection.wire.delivered)])
                 latest = min(latest, arrived + 2 * LEAST_RATE_SECONDS + AT_ONCE)
@@ -282,6 +282,9 @@ class Laws:
 
     def _others(self, one: Exchange, process: Any) -> list[Exchange]:
         """Those that asked the same process at the same time."""
+        # The store is waited for although a client has left.
+        fails = self._world.store_fails or self._world.network.hangs
+        after = AT_ONCE + (process.settings.store_timeout if fails else 0)
         return [
             other
             for other in self._exchanges
@@ -290,7 +293,7 @@ class Laws:
             and other.status != 401
             and self._process(other) is process
             and other.begun <= one.ended
-            and other.ended + AT_ONCE >= one.begun
+            and other.ended + after >= one.begun
         ]
 
     def _was_full(self, one: Exchange, process: Any) -> bool:
