@@ -293,8 +293,12 @@ class Laws:
             and other.status != 401
             and self._process(other) is process
             and other.begun <= one.ended
-            and other.ended + after >= one.begun
+            and self._seen(other) + after >= one.begun
         ]
+
+    def _seen(self, one: Exchange) -> float:
+        """When the server saw the end: what a client sent before it left may still be under way."""
+        return (one.connection.wire.lost_at or NEVER) if one.left else one.ended
 
     def _was_full(self, one: Exchange, process: Any) -> bool:
         """Whether so many others may have been there that it could not even wait."""
