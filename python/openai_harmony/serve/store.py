@@ -24,7 +24,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlch
 
 from openai_harmony.interop import Body
 from openai_harmony.serve.keys import Key
-from openai_harmony.serve.limits import Share
+from openai_harmony.serve.limits import Held, Share
 from openai_harmony.serve.refusals import RefusedError
 from openai_harmony.serve.store_file import StoreFile
 from openai_harmony.serve.threads import Threads
@@ -150,12 +150,12 @@ class Store:
         ``StoreError`` if it takes too long, or the questions of this key are too many; without a
         key they never are.
         """
-        if key is not None and not self.share.has_room(key):
-            raise StoreError(OSError(f"{self.share.used} questions wait"))
         with ExitStack() as stack:
             if key is not None:
-                self.share.take(key)
-                stack.callback(self.share.give, key)
+                held = Held(self.share, key)
+                if not held.becomes(1):
+                    raise StoreError(OSError(f"{self.share.used} questions wait"))
+                stack.callback(held.becomes, 0)
             try:
                 return await self._threads.run(self._deadline, partial(work, *given))
             except asyncio.TimeoutError:

@@ -20,6 +20,7 @@ from openai_harmony.serve.compaction import answer, compacted, events
 from openai_harmony.serve.gateway import Call, Gateway
 from openai_harmony.serve.journal import LOG
 from openai_harmony.serve.keys import Key
+from openai_harmony.serve.limits import Held
 from openai_harmony.serve.refusals import RefusedError, key_of
 from openai_harmony.serve.store import Store, StoreError
 from openai_harmony.serve.threads import in_thread
@@ -48,15 +49,14 @@ class StoredResponses:
 
     async def socket(self, websocket: WebSocket) -> None:
         """``/v1/responses`` as a WebSocket."""
-        sockets, key = self._gateway.limits.sockets, key_of(websocket.scope)
-        if not sockets.has_room(key):
+        held = Held(self._gateway.limits.sockets, key_of(websocket.scope))
+        if not held.becomes(1):
             await websocket.close(TRY_LATER)
             return
-        sockets.take(key)
         try:
             await ResponsesSocket(websocket, self.create, self._gateway.bodies).run()
         finally:
-            sockets.give(key)
+            held.becomes(0)
 
     async def compact(self, request: Request) -> Response:
         """``POST /v1/responses/compact``."""

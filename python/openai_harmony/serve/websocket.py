@@ -305,11 +305,13 @@ class ResponsesSocket:
         size += self._sizes.get(previous or "", 0)
         body, self._sizes[identity] = await by_size(size, _conversation, before, asked, output)
         self._recent[identity] = body
-        most = self._bodies.settings.max_body
-        while self._recent and not (
-            self._keeps() and (len(self._recent) == 1 or self._size() <= most)
-        ):
-            del self._sizes[self._recent.popitem(last=False)[0]]
+        while len(self._recent) > 1 and self._size() > self._bodies.settings.max_body:
+            self._forget_oldest()
+        while self._recent and not self._keeps():
+            self._forget_oldest()
+
+    def _forget_oldest(self) -> None:
+        del self._sizes[self._recent.popitem(last=False)[0]]
 
     def _size(self) -> int:
         steers: list[int] = [one["size"] for some in self._steers.values() for one in some]

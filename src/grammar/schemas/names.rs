@@ -33,9 +33,8 @@ pub(super) fn hold(
             .and_then(Value::as_u64)
             .map(|count| usize::try_from(count).unwrap_or(usize::MAX));
         let Some(count) = count else { continue };
-        // Where no member has a name of its own, here or in a schema beside, they are counted like items.
-        let is_counted =
-            !members.contains_key("allOf") && !names_members(&Value::Object(clean.clone()));
+        // Members are counted like items where no schema for the same value names one.
+        let is_counted = !members.contains_key("allOf") && !names_members(clean);
         if says_nothing(keyword, count) {
             clean.remove(keyword);
         } else if !is_counted {
@@ -50,7 +49,7 @@ pub(super) fn hold(
 }
 
 /// Whether a schema, or one that applies to the same value, names a member.
-fn names_members(schema: &Value) -> bool {
+fn names_members(schema: &Map<String, Value>) -> bool {
     let is_named = |key| match schema.get(key) {
         Some(Value::Object(members)) => !members.is_empty(),
         Some(Value::Array(names)) => !names.is_empty(),
@@ -59,8 +58,8 @@ fn names_members(schema: &Value) -> bool {
     let mut beside = ["anyOf", "oneOf"].iter().filter_map(|key| schema.get(*key)?.as_array());
     is_named("properties")
         || is_named("required")
-        || schema.get("$ref").is_some()
-        || beside.any(|schemas| schemas.iter().any(names_members))
+        || schema.contains_key("$ref")
+        || beside.any(|all| all.iter().filter_map(Value::as_object).any(names_members))
 }
 
 fn hold_names(clean: &mut Map<String, Value>, names: &Value, path: &Path, report: &mut Report) {
