@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from openai_harmony.interop.reply import Chunk, FinishReason, Reply
 from openai_harmony.serve.engines.engine import EngineError, Logprobs, Sampled
 from openai_harmony.serve.sampling import Begun
+from openai_harmony.serve.streaming import tasks
 from openai_harmony.serve.threads import in_thread
 
 Made = TypeVar("Made")
@@ -211,11 +212,10 @@ async def side_by_side(answers: list[Answer]) -> AsyncGenerator[bytes, None]:
     yield b"".join(answer.reply.feed_bytes([]) for answer in answers)
     # A client that does not read delays the engine.
     arrived: Arrived = asyncio.Queue(len(answers))
-    tasks = [asyncio.ensure_future(_into(answer, arrived)) for answer in answers]
     ends: list[Chunk] = []
     """The chunks of usage, one of each choice."""
     running = len(answers)
-    try:
+    async with tasks(_into(answer, arrived) for answer in answers):
         while running:
             found = await arrived.get()
             if isinstance(found, bytes):
@@ -238,10 +238,6 @@ async def side_by_side(answers: list[Answer]) -> AsyncGenerator[bytes, None]:
             # The last choice ends with all: until then the stream can still fail.
             frame = found.reply.frame  # the others may be at work in threads
             yield b"".join(map(frame, chunks)) + (b"" if running else frame())
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def _into(answer: Answer, arrived: Arrived) -> None:

@@ -59,6 +59,7 @@ from openai_harmony.serve.streaming import (
     Ending,
     Stream,
     TooSlowError,
+    tasks,
     until_gone,
     watched,
 )
@@ -514,13 +515,8 @@ class Gateway:
             await answers[0].whole()
             made = await answers[0].response_bytes()
             return Response(made, media_type="application/json")
-        tasks = [asyncio.ensure_future(answer.whole()) for answer in answers]
-        try:
-            await asyncio.gather(*tasks)
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+        async with tasks(answer.whole() for answer in answers) as running:
+            await asyncio.gather(*running)
         return JSONResponse(joined(answers))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from array import array
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
+from contextlib import AsyncExitStack, aclosing
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +14,7 @@ from openai_harmony.interop.turn import Turn
 from openai_harmony.serve.constraint import Constraint
 from openai_harmony.serve.engines import Engine, EngineError, Sampled, SampleRequest
 from openai_harmony.serve.refusals import RefusedError
+from openai_harmony.serve.streaming import tasks
 
 
 def requests(
@@ -147,23 +148,17 @@ async def begin(engine: Engine, asked: Sequence[SampleRequest]) -> list[Begun]:
     ``EngineError`` if it does not answer one of them; then none is sampled any more.
     """
     samples = [sample(engine, request) for request in asked]
-    if len(samples) == 1:  # without a task, which costs more than the rest
-        [sampled] = samples
-        try:
-            return [(await _first(sampled), sampled)]
-        except BaseException:
-            await sampled.aclose()
-            raise
-    firsts = [asyncio.ensure_future(_first(sampled)) for sampled in samples]
-    try:
-        return list(zip(await asyncio.gather(*firsts), samples))
-    except BaseException:
-        for first in firsts:
-            first.cancel()
-        await asyncio.gather(*firsts, return_exceptions=True)
+    async with AsyncExitStack() as stack:  # closes all, though the client leaves meanwhile
         for sampled in samples:
-            await sampled.aclose()
-        raise
+            stack.push_async_callback(sampled.aclose)
+        works = [_first(sampled) for sampled in samples]
+        if len(works) == 1:  # without a task, which costs more than the rest
+            firsts = [await works[0]]
+        else:
+            async with tasks(works) as running:
+                firsts = await asyncio.gather(*running)
+        stack.pop_all()
+    return list(zip(firsts, samples))
 
 
 async def _first(sampled: AsyncGenerator[Sampled, None]) -> Sampled:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine, Iterable
+from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
 from starlette.responses import Response
@@ -66,6 +67,20 @@ async def until_gone(
             doing.cancel()
             # Its error would come too late for the answer.
             await asyncio.gather(doing, return_exceptions=True)
+
+
+@asynccontextmanager
+async def tasks(
+    works: Iterable[Coroutine[Any, Any, Found]],
+) -> AsyncIterator[list[asyncio.Task[Found]]]:
+    """A task for each; those that still run at the end are cancelled and waited for."""
+    doing = [asyncio.create_task(work) for work in works]
+    try:
+        yield doing
+    finally:
+        for one in doing:
+            one.cancel()
+        await asyncio.gather(*doing, return_exceptions=True)
 
 
 async def wait_for(

@@ -80,11 +80,11 @@ def protocol(connections: Connections) -> Any:
 
         def shutdown(self) -> None:
             """The server ends; the application closes the connection."""
-            if self.handshake_complete and not self.close_sent:
+            if self.close_sent:
+                super().shutdown()
+            else:
                 event: Any = {"type": "websocket.receive", "code": RESTARTS}
                 self.queue.put_nowait(event)
-            else:
-                super().shutdown()
 
     return Protocol
 
@@ -119,9 +119,10 @@ class ResponsesSocket:
         try:
             await self._run()
         finally:
-            await asyncio.gather(*self._leaving, return_exceptions=True)
+            self._gone.set()
             self._arrived().becomes(0)
             self._remembered.becomes(0)
+            await asyncio.gather(*self._leaving, return_exceptions=True)
 
     async def _run(self) -> None:
         await self._socket.accept()
@@ -159,6 +160,8 @@ class ResponsesSocket:
 
     def _arrives(self, size: int) -> bool:
         """Whether a message, of which so many bytes have come, may go on."""
+        if self._gone.is_set():
+            return False
         if size >= LARGE:
             if self._late is None:
                 seconds = self._bodies.settings.body_timeout
