@@ -455,8 +455,9 @@ def test_work_in_a_thread_ends_before_a_cancelled_caller_goes_on() -> None:
 
     async def use() -> None:
         asked = asyncio.ensure_future(in_thread(may_end.wait, 60))
-        await asyncio.sleep(0.05)
-        asked.cancel()
+        for _ in range(3):
+            await asyncio.sleep(0.05)
+            asked.cancel()
         await asyncio.sleep(0.05)
         assert not asked.done()
         may_end.set()

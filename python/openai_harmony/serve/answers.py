@@ -8,16 +8,14 @@ import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 from openai_harmony.interop.reply import Chunk, FinishReason, Reply
 from openai_harmony.serve.engines.engine import EngineError, Logprobs, Sampled
 from openai_harmony.serve.sampling import Begun
 from openai_harmony.serve.streaming import tasks
-from openai_harmony.serve.threads import in_thread
+from openai_harmony.serve.threads import in_thread, in_thread_if
 
-Made = TypeVar("Made")
 Shape = Callable[[Chunk], Chunk]
 """From a chunk of an API to that of another which it serves, too: Ollama's chat and generate."""
 GoOn = Callable[[list[int], list[int]], AsyncGenerator[Sampled, None]]
@@ -121,7 +119,7 @@ class Answer:
         """The response as JSON, once it is complete."""
         if self.shape is not None or self.besides:
             return json.dumps(self.response(), ensure_ascii=False).encode()
-        return await self._made(self.reply.response_bytes)
+        return await in_thread_if(self.is_large, self.reply.response_bytes)
 
     def response(self) -> dict[str, Any]:
         """The response, once it is complete."""
@@ -142,7 +140,7 @@ class Answer:
         """What ends the stream of an answer that cannot be completed, or not stored."""
         first, self._first = self._first, b""
         if not self._end:
-            await self._made(partial(self._fail, error))
+            await in_thread_if(self.is_large, self._fail, error)
         self.has_ended = True
         return first + self._end
 
@@ -158,7 +156,7 @@ class Answer:
         self._end = b"".join(map(self._frame, chunks))
 
     async def _last(self, reason: FinishReason) -> bytes:
-        await self._made(partial(self._finish, reason))
+        await in_thread_if(self.is_large, self._finish, reason)
         if self.keep is not None:
             try:
                 # Before the client learns that it is complete, so that its next request finds it.
@@ -167,7 +165,7 @@ class Answer:
                 _LOG.error("%s: %s", _NOT_STORED, getattr(error, "reason", error))
                 self.broke = EngineError(_NOT_STORED, 503)
                 return await self.failed(self.broke)
-            await self._made(self._write_end)
+            await in_thread_if(self.is_large, self._write_end)
         self.has_ended = True
         return self._end
 
@@ -181,9 +179,6 @@ class Answer:
 
     def _write_end(self) -> None:
         self._end = b"".join(map(self._frame, self._chunks)) + self.reply.frame()
-
-    async def _made(self, work: Callable[[], Made]) -> Made:
-        return await in_thread(work) if self.is_large else work()
 
     def _shaped(self, tokens: list[int], logprobs: Logprobs | None) -> bytes:
         return b"".join(map(self._frame, self.reply.feed(tokens, logprobs)))

@@ -16,7 +16,7 @@ from openai_harmony.serve.limits import Held, Share
 from openai_harmony.serve.refusals import RefusedError, key_of, path_of
 from openai_harmony.serve.settings import Settings
 from openai_harmony.serve.streaming import Ending, ServerEndsError
-from openai_harmony.serve.threads import LARGE, by_size
+from openai_harmony.serve.threads import LARGE, in_thread_if
 
 _MAX_VALUES = 1_000_000
 """How many JSON values a body may have, of up to 24 bytes each."""
@@ -86,7 +86,7 @@ class Bodies:
         ``RefusedError`` as of :meth:`received` and :meth:`parsed`.
         """
         raw, path = await self.received(request, stack), path_of(request.scope)
-        return await by_size(len(raw), self.parsed, raw, path), len(raw)
+        return await in_thread_if(len(raw) >= LARGE, self.parsed, raw, path), len(raw)
 
     async def received(self, request: Request, stack: ExitStack) -> bytes:
         """The bytes of the body, which count as under way until the stack is closed.

@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack, ExitStack
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
@@ -63,7 +63,7 @@ from openai_harmony.serve.streaming import (
     until_gone,
     watched,
 )
-from openai_harmony.serve.threads import in_thread
+from openai_harmony.serve.threads import in_thread, in_thread_if
 from openai_harmony.serve.traces import Traces
 
 
@@ -110,14 +110,6 @@ _HEADER = 3
 """How many tokens precede the text of an answer, at least."""
 Work = Callable[[Request, Record, AsyncExitStack], Awaitable[Response]]
 """Answers a request: fills the record, and leaves to the stack what ends with the answer."""
-
-
-Made = TypeVar("Made")
-
-
-async def _worked(is_large: bool, work: Callable[[], Made]) -> Made:
-    """What the work for a body gives, made in a thread if that may take long."""
-    return await in_thread(work) if is_large else work()
 
 
 def engine_of(settings: Settings) -> tuple[str, float, str | None]:
@@ -244,8 +236,9 @@ class Gateway:
             found = await call.refer(body) if call.refer else {}
             gone = await self._place(request, stack)
             is_large = not is_quick(body, size)
-            prepare = partial(self.prepare, call, body, found, record, is_large)
-            prepared = await _worked(is_large, prepare)
+            prepared = await in_thread_if(
+                is_large, self.prepare, call, body, found, record, is_large
+            )
         record.prompt, record.stream = prepared.prompt, prepared.turn.stream
         if (answered := call.instead(prepared.turn, body, found)) is not None:
             return await answered
@@ -344,7 +337,7 @@ class Gateway:
             with ExitStack() as held:
                 body, size = await self.bodies.read(request, held)
                 found = await call.refer(body) if call.refer else {}
-                made = await _worked(not is_quick(body, size), partial(make, body, found))
+                made = await in_thread_if(not is_quick(body, size), make, body, found)
             is_anthropic = call.api == "anthropic"
             headers = {"request-id": request_id(request.headers)} if is_anthropic else None
             return JSONResponse(made, headers=headers)
@@ -442,8 +435,7 @@ class Gateway:
         if grammar is not None:
             self._warn_of_engine()
             self.journal.loosened(grammar.loosened)
-        make = partial(self._replies, turn, len(asked), options)
-        replies = await in_thread(make) if prepared.is_large else make()
+        replies = await in_thread_if(prepared.is_large, self._replies, turn, len(asked), options)
         keep = call.keep(turn, body)
         answers = [
             Answer(

@@ -25,22 +25,24 @@ async def in_thread(work: Callable[Given, Made], *given: Given.args, **named: Gi
     A cancelled caller waits until the work has ended, so nothing else uses its objects meanwhile.
     """
     doing = asyncio.ensure_future(run_in_threadpool(work, *given, **named))
-    try:
-        return await asyncio.shield(doing)
-    except asyncio.CancelledError:
-        await asyncio.wait([doing])
-        if not doing.cancelled():
-            doing.exception()  # asyncio would log an error that was not asked for
-        raise
+    cancelled: asyncio.CancelledError | None = None
+    while not doing.done():
+        try:
+            await asyncio.wait([doing])
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled is None:
+        return doing.result()
+    if not doing.cancelled():
+        doing.exception()  # asyncio would log an error that was not asked for
+    raise cancelled
 
 
-async def by_size(
-    size: int, work: Callable[Given, Made], *given: Given.args, **named: Given.kwargs
+async def in_thread_if(
+    is_large: bool, work: Callable[Given, Made], *given: Given.args, **named: Given.kwargs
 ) -> Made:
-    """What work on so many bytes returns; in a thread if they are many."""
-    if size < LARGE:
-        return work(*given, **named)
-    return await in_thread(work, *given, **named)
+    """What the work returns; it is done in a thread if it is large."""
+    return await in_thread(work, *given, **named) if is_large else work(*given, **named)
 
 
 class Threads:

@@ -9,28 +9,23 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from typing import Any
-from uuid import uuid4
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Message
 from starlette.websockets import WebSocket
 
-from openai_harmony.interop import Body
 from openai_harmony.serve.bodies import Bodies
 from openai_harmony.serve.connections import Connections, Impatient
+from openai_harmony.serve.dialogue import MOST_WAITING, Dialogue, json_bytes
 from openai_harmony.serve.limits import Held
 from openai_harmony.serve.refusals import key_of
-from openai_harmony.serve.store import input_of
-from openai_harmony.serve.threads import LARGE, by_size
+from openai_harmony.serve.threads import LARGE, in_thread_if
 
 RESTARTS, TRY_LATER = 1012, 1013
 """The codes of connections that are closed because the server ends, or has too many."""
-_MOST_WAITING = 32
-"""Requests of a connection that are under way or wait for others of their lane."""
 _ENDS = ("response.completed", "response.incomplete", "response.failed")
 _OWN_HEADERS = (b"content-length", b"content-type", b"content-encoding", b"connection", b"upgrade")
 
@@ -99,18 +94,10 @@ class ResponsesSocket:
         self._arriving = Held(bodies.share, self._key)
         """The bytes of a large message that arrives."""
         self._late: asyncio.TimerHandle | None = None
-        self._remembered = Held(bodies.remembered, self._key)
-        self._recent: OrderedDict[str, Body] = OrderedDict()
-        """The items up to and with a response, by its id."""
-        self._sizes: dict[str, int] = {}
+        self.dialogue = Dialogue(self.send, bodies, self._key)
         self._lanes: dict[str | None, asyncio.Task[None]] = {}
         self._waiting, self._ends = 0, False
-        self._active: dict[str, str | None] = {}
-        """The lanes of the responses under way."""
-        self._steers: dict[str, list[dict[str, Any]]] = {}
-        """What users said meanwhile, by the response under way."""
         self._leaving: list[Awaitable[None]] = []
-        self._events = 0
         self._gone: asyncio.Event = asyncio.Event()
 
     async def run(self) -> None:
@@ -121,7 +108,7 @@ class ResponsesSocket:
         finally:
             self._gone.set()
             self._arrived().becomes(0)
-            self._remembered.becomes(0)
+            self.dialogue.end()
             await asyncio.gather(*self._leaving, return_exceptions=True)
 
     async def _run(self) -> None:
@@ -151,7 +138,7 @@ class ResponsesSocket:
             return True
         raw, held = message.get("text") or message.get("bytes") or "", self._arrived()
         try:
-            event = await by_size(len(raw), json.loads, raw)
+            event = await in_thread_if(len(raw) >= LARGE, json.loads, raw)
             await self._take(event, len(raw), held)
         except (ValueError, AttributeError, TypeError) as error:
             held.becomes(0)
@@ -182,7 +169,7 @@ class ResponsesSocket:
 
     async def _take(self, event: dict[str, Any], size: int, held: Held) -> None:
         kind, lane = event.pop("type", None), event.pop("stream_id", None)
-        if kind == "response.create" and not self._ends and self._waiting < _MOST_WAITING:
+        if kind == "response.create" and not self._ends and self._waiting < MOST_WAITING:
             self._waiting += 1
             answering = self._answer(event, size, held, lane, self._lanes.get(lane))
             self._lanes[lane] = asyncio.create_task(answering)
@@ -191,9 +178,9 @@ class ResponsesSocket:
         if kind == "response.create" and self._ends:
             await self._fail(503, "the server ends", lane)
         elif kind == "response.create":
-            await self._fail(429, f"more than {_MOST_WAITING} requests wait", lane)
+            await self._fail(429, f"more than {MOST_WAITING} requests wait", lane)
         elif kind == "response.steer":
-            await self._steer(event.get("previous_response_id"), event.get("input"), size)
+            await self.dialogue.steer(event.get("previous_response_id"), event.get("input"), size)
         else:
             await self._fail(400, f"unknown type of an event {kind!r}", lane)
 
@@ -236,7 +223,7 @@ class ResponsesSocket:
         given = (pair for pair in self._socket.scope["headers"] if pair[0] not in _OWN_HEADERS)
         headers = [*given, (b"content-type", b"application/json")]
         headers.append((b"content-length", b"%d" % len(body)))
-        state = {**self._socket.scope["state"], "recent": self._recent}
+        state = {**self._socket.scope["state"], "recent": self.dialogue.recent}
         scope = {**self._socket.scope, "type": "http", "method": "POST", "http_version": "1.1"}
         scope.update(headers=headers, state=state, extensions={})
         unread = [body]
@@ -256,119 +243,6 @@ class ResponsesSocket:
             self._gone.set()
             self._leaving.append(asyncio.ensure_future(self._socket.close(TRY_LATER)))
 
-    def begun(self, identity: str, lane: str | None) -> None:
-        """A response is under way."""
-        self._active[identity] = lane
-
-    async def ended(
-        self, asked: dict[str, Any], size: int, event: dict[str, Any]
-    ) -> dict[str, Any] | None:
-        """A response has ended; the request that what the user said meanwhile asks for."""
-        response = event["response"]
-        identity, output = response["id"], response["output"]
-        lane = self._active.pop(identity, None)
-        steers = self._steers.pop(identity, [])
-        if event["type"] == "response.failed":
-            for steer in steers:
-                await self._refuse(steer, lane, "successor_creation_failed", "the response failed")
-            return None
-        await self._remember(identity, asked, size, output)
-        if not steers:
-            return None
-        if not (required := [_stub(item) for item in output if item["type"].endswith("_call")]):
-            return {
-                **asked,
-                "previous_response_id": identity,
-                "input": [item for steer in steers for item in steer["items"]],
-            }
-        self._steers[identity] = steers
-        for steer in steers:
-            about = {"reason": "waiting_for_required_input", "required_input": required}
-            await self._tell("response.steer.pending", steer, lane, about)
-        return None
-
-    def continued(self, asked: dict[str, Any]) -> dict[str, Any]:
-        """A request with what users said to the response before it, which waited for results."""
-        identity = asked.get("previous_response_id")
-        if not isinstance(identity, str) or identity in self._active:
-            return asked
-        steers = self._steers.pop(identity, [])
-        before = [item for steer in steers for item in steer["items"]]
-        given = asked.get("input") or []
-        given = [_said(given)] if isinstance(given, str) else given
-        return {**asked, "input": [*before, *given]} if before else asked
-
-    async def _remember(
-        self, identity: str, asked: dict[str, Any], size: int, output: list[Any]
-    ) -> None:
-        previous = asked.get("previous_response_id")
-        before = None if previous is None else self._recent.get(previous)
-        if previous is not None and before is None:
-            return  # the store has it
-        size += self._sizes.get(previous or "", 0)
-        body, self._sizes[identity] = await by_size(size, _conversation, before, asked, output)
-        self._recent[identity] = body
-        while len(self._recent) > 1 and self._size() > self._bodies.settings.max_body:
-            self._forget_oldest()
-        while self._recent and not self._keeps():
-            self._forget_oldest()
-
-    def _forget_oldest(self) -> None:
-        del self._sizes[self._recent.popitem(last=False)[0]]
-
-    def _size(self) -> int:
-        steers: list[int] = [one["size"] for some in self._steers.values() for one in some]
-        return sum(self._sizes.values()) + sum(steers)
-
-    def _keeps(self) -> bool:
-        """Whether there is room for what is remembered: for a little there always is."""
-        size = self._size()
-        return self._remembered.becomes(size if size >= LARGE else 0)
-
-    async def _steer(self, identity: Any, given: Any, size: int) -> None:
-        items = [_said(given)] if isinstance(given, str) and given else given
-        steer = {"previous_response_id": identity, "input": given, "items": items, "size": size}
-        lane = self._active.get(identity)
-        if identity not in self._active:
-            known = identity in self._recent
-            code = "response_already_completed" if known else "response_not_found"
-            await self._refuse(steer, lane, code, f"no response {identity!r} is under way")
-        elif not isinstance(items, list) or not items or not all(map(_is_users, items)):
-            text = "input: expected a text or messages of the user"
-            await self._refuse(steer, lane, "invalid_input", text)
-        elif len(self._steers.get(identity, [])) >= _MOST_WAITING:
-            text = f"more than {_MOST_WAITING} steering events wait"
-            await self._refuse(steer, lane, "too_many_pending_steers", text)
-        else:
-            steer["id"] = f"steer_{uuid4().hex}"
-            self._steers.setdefault(identity, []).append(steer)
-            if not self._keeps():
-                self._steers[identity].remove(steer)
-                text = "too many bytes are remembered"
-                await self._refuse(steer, lane, "too_many_pending_steers", text)
-                return
-            await self._tell("response.steer.accepted", steer, lane, {})
-
-    async def _refuse(
-        self, steer: dict[str, Any], lane: str | None, code: str, message: str
-    ) -> None:
-        error = {"type": "invalid_request_error", "code": code, "message": message}
-        await self._tell("response.steer.failed", steer, lane, {"error": error}, ("input",))
-
-    async def _tell(
-        self,
-        kind: str,
-        steer: dict[str, Any],
-        lane: str | None,
-        about: dict[str, Any],
-        more: tuple[str, ...] = (),
-    ) -> None:
-        names = ("id", "previous_response_id", *more)
-        told = {name: steer[name] for name in names if name in steer}
-        self._events += 1
-        event = {"type": kind, "sequence_number": self._events, "steer": told, **about}
-        await self.send(event, lane)
-
 
 class _Exchange:
     """A request and its answer; each event becomes a message."""
@@ -377,7 +251,7 @@ class _Exchange:
         self, socket: ResponsesSocket, asked: dict[str, Any], size: int, lane: str | None
     ) -> None:
         self._socket, self._size, self._lane = socket, size, lane
-        self._asked = socket.continued(asked)
+        self._asked = socket.dialogue.continued(asked)
         self._status = 200
         self._streams = self._is_whole = False
         self._passed_on = 0
@@ -386,7 +260,8 @@ class _Exchange:
 
     async def run(self) -> dict[str, Any] | None:
         """Sends the answer; the request that follows it by itself."""
-        body = await by_size(self._size, _json, {**self._asked, "stream": True})
+        asked = {**self._asked, "stream": True}
+        body = await in_thread_if(self._size >= LARGE, json_bytes, asked)
         await self._socket.ask(body, self._send)
         if not self._is_whole:
             self._socket.give_up()
@@ -415,43 +290,8 @@ class _Exchange:
         await self._socket.send_text(data, self._lane)
         self._passed_on += 1
         if kind == "response.created":
-            self._socket.begun(json.loads(data)["response"]["id"], self._lane)
+            self._socket.dialogue.begun(json.loads(data)["response"]["id"], self._lane)
         elif kind in _ENDS:
-            self._following = await self._socket.ended(self._asked, self._size, json.loads(data))
-
-
-def _json(value: Any) -> bytes:
-    return json.dumps(value, ensure_ascii=False).encode()
-
-
-def _conversation(
-    before: Body | None, asked: dict[str, Any], output: list[Any]
-) -> tuple[Body, int]:
-    """The items up to and with a response, and how many bytes they have."""
-    earlier = [] if before is None else json.loads(before.json() or b"[]")
-    body = Body(_json({"input": asked.get("input") or []}))
-    said = [json.loads(item) for _, _, item in input_of(body)]
-    raw = _json([*earlier, *said, *output])
-    return Body(raw), len(raw)
-
-
-def _said(text: str) -> dict[str, Any]:
-    return {"type": "message", "role": "user", "content": text}
-
-
-def _is_users(item: Any) -> bool:
-    return (
-        isinstance(item, dict)
-        and item.get("role") == "user"
-        and item.get("type", "message") == "message"
-        and item.keys() <= {"type", "role", "content"}
-    )
-
-
-def _stub(call: dict[str, Any]) -> dict[str, Any]:
-    """The result that a call waits for, as the client fills it in."""
-    kind = call["type"]
-    about = {"name": call["name"]} if kind == "function_call" else {}
-    if kind == "tool_search_call":
-        return {"type": "tool_search_output", "call_id": call["call_id"], "execution": "client"}
-    return {"type": f"{kind}_output", "call_id": call["call_id"], **about}
+            self._following = await self._socket.dialogue.ended(
+                self._asked, self._size, json.loads(data)
+            )

@@ -82,6 +82,10 @@ class Laws:
         of = (process for process in self._world.processes if process.took(one.server))
         return next(of, None)
 
+    def _asked_for(self, one: Exchange) -> list[Asked]:
+        """What the engine was asked for it, and not for the request whose response it gets."""
+        return self._asked.get(one.marker, []) if one.method == "POST" else []
+
     def _plan_fault(self, one: Exchange) -> set[str]:
         return {plan.fault for plan in self._world.engine.plans.get(one.marker, ()) if plan.fault}
 
@@ -102,7 +106,7 @@ class Laws:
             answer = settings.request_timeout + settings.client_timeout
             latest = one.whole_at + settings.queue_timeout + answer + LAST_SECONDS + AT_ONCE
             latest += 3 * settings.store_timeout if self._world.network.hangs else 0
-        asked = self._asked.get(one.marker, ()) if one.method == "POST" else ()
+        asked = self._asked_for(one)
         drained = process.ends_at + settings.drain_timeout + AT_ONCE
         drained += LAST_SECONDS if asked else 0
         drained += settings.store_timeout if self._world.network.hangs else 0
@@ -128,7 +132,7 @@ class Laws:
         assert there <= own, f"another request's text: {there - own}"
         if one.foreign and one.status == 200:
             raise AssertionError("somebody else's response")
-        for asked in self._asked.get(one.marker, ()) if one.method == "POST" else ():
+        for asked in self._asked_for(one):
             markers = [marker for marker in asked.markers if marker in self._world.markers]
             found = list(dict.fromkeys(markers))
             expected = [*one.chain, one.marker]
@@ -166,7 +170,7 @@ class Laws:
             # Of what is cut, only a few bytes are read at a time.
             parts = max(40, one.reads / 400) if self._world.network.cuts else 4
             is_taken = patience and one.slow > patience / parts
-            asked = self._asked.get(one.marker)
+            asked = self._asked_for(one)
             is_gone = not one.status and not asked and self._is_unheard(one)
             # Its last piece has little time.
             ends = one.slow and (self._is_late(one) or one.ended >= self._ends_at(process))

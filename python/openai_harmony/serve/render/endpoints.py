@@ -22,7 +22,7 @@ from openai_harmony.serve.gateway import Gateway
 from openai_harmony.serve.journal import Record
 from openai_harmony.serve.refusals import RefusedError, path_of
 from openai_harmony.serve.render.prompts import of_texts, of_turn, prompts_of, request_id
-from openai_harmony.serve.threads import LARGE, in_thread
+from openai_harmony.serve.threads import LARGE, in_thread, in_thread_if
 
 Work = Callable[[Body, str | None, Record], bytes]
 """From a body and the header ``x-request-id`` to the answer's JSON; the record learns of tokens."""
@@ -111,7 +111,7 @@ class RenderEndpoints:
             return await in_thread(lambda: work(bodies.parsed(raw, path), header, record))
         body = bodies.parsed(raw, path)
         given = body, header, record
-        return work(*given) if is_quick(body, len(raw)) else await in_thread(work, *given)
+        return await in_thread_if(not is_quick(body, len(raw)), work, *given)
 
     def _known(self, model: str | None) -> str:
         """The model's name. ``RefusedError`` for another, where one is known."""
