@@ -114,6 +114,17 @@ def idle(server: Attacked) -> Iterator[None]:
         yield
 
 
+def running(server: Attacked) -> Iterator[None]:
+    """Large bodies whose answers run, and repeat them: they count until their ends."""
+    body = {"input": "Slow", "stream": True, "store": False, "user": "x" * 1_000_000}
+    with ExitStack() as stack:
+        made = (
+            stack.enter_context(server.sent(RESPONSES, json.dumps(body).encode())) for _ in range(9)
+        )
+        assert [one.recv(12)[9:] for one in made] == [b"200"] * 6 + [b"429"] * 3
+        yield
+
+
 def sockets(server: Attacked) -> Iterator[None]:
     with ExitStack() as stack:
         for _ in range(30):
@@ -156,6 +167,7 @@ ATTACKS: dict[str, tuple[Options, Attack]] = {
         ("--max-bodies", "8388608", "--body-timeout", "90", "--body-rate", "0"),
         many(9, CHAT, b"[" + b" " * 2_000_000, 3_000_000),
     ),
+    "large bodies that are answered": (("--max-bodies", "8388608"), running),
     "bodies that never come": (
         ("--max-running", "1", "--max-waiting", "0", "--body-timeout", "90"),
         many(50, CHAT, b"{", 100),

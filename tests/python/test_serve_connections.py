@@ -71,6 +71,17 @@ def test_the_next_head_on_a_connection_has_its_time(tmp_path: Path) -> None:
         assert kept.recv(10) == b""
 
 
+def test_the_rest_of_a_body_that_is_answered_is_no_head(tmp_path: Path) -> None:
+    """The connection is kept for the next request, however long that takes to come."""
+    refused = b"POST /none HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 4\r\n\r\n"
+    with serving(tmp_path, "--body-timeout", "1") as port, connected(port, refused) as kept:
+        assert b"404" in kept.recv(10_000)
+        kept.sendall(b"body")
+        time.sleep(1.5)
+        kept.sendall(b"GET /live HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n")
+        assert b"200" in kept.recv(10_000)
+
+
 def test_bodies_that_never_come_have_no_place(tmp_path: Path) -> None:
     with (
         serving(tmp_path, "--max-running", "1", "--max-waiting", "0") as port,

@@ -28,6 +28,7 @@ from openai_harmony.serve.refusals import RefusedError
 from openai_harmony.serve.store import Store, StoreError, input_of
 
 PATH = "/v1/responses"
+MOST = 2**20
 CALL = '<|channel|>commentary to=functions.f <|constrain|>json<|message|>{"x":1}<|call|>'
 FUNCTION = {"type": "function", "name": "f", "parameters": {"type": "object"}}
 
@@ -152,6 +153,27 @@ def test_items_are_found_by_their_ids(url: str, start: Start) -> None:
     assert of(app, more).status == 200
     of(app, None, f"{PATH}/{made['id']}", method="DELETE")
     assert of(app, body).status == 400
+
+
+@pytest.mark.parametrize(
+    ("options", "status"), [({"max_body": 100_000}, 413), ({"max_bodies": 150_000}, 429)]
+)
+def test_what_small_bodies_refer_to_counts(
+    url: str, start: Start, options: dict[str, int], status: int
+) -> None:
+    """A chain, and one item that is named often, are as large as a body may be, or all of them."""
+    text = "x " * 30_000
+    app = start(says(), store=url, **options)
+    first = of(app, {"input": text}).json()
+    asked = {"input": text, "previous_response_id": first["id"]}
+    second = of(app, asked).json()
+    [item] = of(app, None, f"{PATH}/{first['id']}/input_items").json()["data"]
+    named = [{"type": "item_reference", "id": item["id"]}] * 3
+    follows = {**asked, "previous_response_id": second["id"]}
+    for body in ({"input": named}, follows):
+        refused = of(app, body)
+        assert refused.status == status, refused.body[:300]
+    assert of(app, {"input": named[:1]}).status == 200
 
 
 def test_a_deleted_response_is_not_gone_on_from(url: str, start: Start) -> None:
@@ -300,11 +322,11 @@ def test_age(url: str) -> None:
     with database(url) as connection:
         table = "UPDATE harmony_responses SET used = {} WHERE id = '{}'"
         connection.execute(sqlalchemy.text(table.format(time.time() - 23 * hours, "resp_1")))
-    [first, _] = items(store.history("", "resp_2"))
+    [first, _] = items(store.history("", "resp_2", MOST))
     assert first["content"][0]["text"] == "x"
     written = uses(url)
     # What was used of late is not written again.
-    store.history("", "resp_2")
+    store.history("", "resp_2", MOST)
     assert uses(url) == written
     # To go on is a use of all before.
     with database(url) as connection:
@@ -341,14 +363,14 @@ def test_a_chain_that_many_continue(url: str) -> None:
         )
 
     def go_on(at: int) -> int:
-        made = store.history("", "resp_12")
+        made = store.history("", "resp_12", MOST)
         following = body(input="more", previous_response_id="resp_12")
         store.keep("", following, answered(f"resp_more_{at}"))
         return len(items(made))
 
     with ThreadPoolExecutor(24) as pool:
         assert set(pool.map(go_on, range(96))) == {13}
-    assert len(items(store.history("", "resp_more_95"))) == 14
+    assert len(items(store.history("", "resp_more_95", MOST))) == 14
     with database(url) as connection:
         oldest = connection.execute(sqlalchemy.text("SELECT min(used) FROM harmony_responses"))
         assert oldest.scalar() > time.time() - 3600

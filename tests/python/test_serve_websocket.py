@@ -123,7 +123,8 @@ def test_lanes(url: str) -> None:
 
 def test_what_is_no_event(url: str) -> None:
     with socket(url) as connection:
-        for text, status in [("{", 400), ('{"type": "x"}', 400), ("[]", 400)]:
+        lane = json.dumps({"type": "response.create", "stream_id": "x" * 129, "input": "Hello"})
+        for text, status in [("{", 400), ('{"type": "x"}', 400), ("[]", 400), (lane, 400)]:
             connection.send(text)
             [error] = received(connection, "error")
             assert error["status"] == status

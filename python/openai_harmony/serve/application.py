@@ -22,6 +22,7 @@ from starlette.routing import Route, WebSocketRoute
 from openai_harmony.interop import Body, anthropic, chat_completions, ollama
 from openai_harmony.interop.error_body import Api
 from openai_harmony.serve import ollama as ollama_api
+from openai_harmony.serve.bodies import Counted
 from openai_harmony.serve.brought import (
     OF_PREFIXES,
     OF_PROMPTS,
@@ -60,11 +61,12 @@ def application(engine: Engine | None, configuration: Configuration) -> Starlett
         CORSMiddleware, allow_origins=settings.origins, allow_methods=["*"], allow_headers=["*"]
     )
     keeper = Middleware(Doorkeeper, door=door, refuse=gateway.turn_away)
+    counted = Middleware(Counted, bodies=gateway.bodies)
     stored = StoredResponses(gateway, store)
     routes = _routes(gateway, stored, store)
     made = Starlette(
         routes=[*described(routes), WebSocketRoute("/v1/responses", stored.socket)],
-        middleware=[*([cors] if settings.origins else []), keeper],
+        middleware=[*([cors] if settings.origins else []), keeper, counted],
         lifespan=partial(_lifespan, gateway, store),
         exception_handlers={
             HTTPException: partial(_no_such_path, gateway),

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from contextlib import suppress
+from functools import partial
 
 from starlette.requests import ClientDisconnect, Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from typing_extensions import Self
 
 from openai_harmony.errors import HarmonyError
@@ -23,6 +25,7 @@ _MAX_VALUES = 1_000_000
 _WINDOW = 5.0
 """The seconds over which the rate of a body is measured."""
 _DISCARD_SECONDS = 10.0
+_PIECE = 2**16
 
 _OF_SCHEMAS = (
     "tools",
@@ -65,13 +68,13 @@ class Bodies:
         """With the limits of these settings, until the server ends."""
         self.settings, self._ending = settings, ending
         self.share = Share(settings.max_bodies)
-        """The bytes of large bodies under way: arriving, waiting, or being read."""
+        """The bytes of large bodies, from their arrival to the end of the answers."""
         self.remembered = Share(settings.max_bodies)
         """The bytes of the items that WebSockets remember."""
 
     @property
     def held(self) -> int:
-        """How many bytes are under way."""
+        """How many bytes of bodies count now."""
         return self.share.used
 
     def change(self, settings: Settings, is_fair: bool) -> None:
@@ -80,16 +83,16 @@ class Bodies:
         for share in (self.share, self.remembered):
             share.most, share.is_fair = settings.max_bodies, is_fair
 
-    async def read(self, request: Request, stack: ExitStack) -> tuple[Body, int]:
+    async def read(self, request: Request) -> tuple[Body, int]:
         """The body, an object of JSON, and how many bytes it has.
 
         ``RefusedError`` as of :meth:`received` and :meth:`parsed`.
         """
-        raw, path = await self.received(request, stack), path_of(request.scope)
+        raw, path = await self.received(request), path_of(request.scope)
         return await in_thread_if(len(raw) >= LARGE, self.parsed, raw, path), len(raw)
 
-    async def received(self, request: Request, stack: ExitStack) -> bytes:
-        """The bytes of the body, which count as under way until the stack is closed.
+    async def received(self, request: Request) -> bytes:
+        """The bytes of the body, which count until the request's answer is sent.
 
         ``RefusedError`` for a body that is too large, too slow or compressed.
         """
@@ -104,7 +107,7 @@ class Bodies:
                 # A small body could become one of gigabytes.
                 raise RefusedError(f"the body is compressed ({encoding}): send it as it is", 415)
             with _Arrival(self.settings, self._ending()) as arrival:
-                return await self._received(request, most, arrival, stack)
+                return await self._received(request, most, arrival)
         except RefusedError as error:
             if error.status != 408:
                 await self.discard(request)
@@ -125,11 +128,8 @@ class Bodies:
         finally:
             rest.cancel()
 
-    async def _received(
-        self, request: Request, most: int, arrival: _Arrival, stack: ExitStack
-    ) -> bytes:
-        parts, held = [], Held(self.share, key_of(request.scope))
-        stack.callback(held.becomes, 0)
+    async def _received(self, request: Request, most: int, arrival: _Arrival) -> bytes:
+        parts = []
         async for part in request.stream():
             parts.append(part)
             arrival.size += len(part)
@@ -137,9 +137,7 @@ class Bodies:
                 raise _too_large(most)
             if arrival.size < LARGE:
                 continue  # small bodies always come through
-            if not held.becomes(arrival.size):
-                text = "the server is busy: too many bytes of bodies at a time; ask again later"
-                raise RefusedError(text, 429, retry_after=1)
+            count(request, max(0, arrival.size - _held(request).amount))
         return b"".join(parts)
 
     def parsed(self, raw: bytes, path: str) -> Body:
@@ -160,6 +158,50 @@ class Bodies:
             raise RefusedError("the body is not an object")
         _refuse_other(path, body)
         return body
+
+
+class Counted:
+    """Counts the bytes of each request until its answer is sent, a piece at a time."""
+
+    def __init__(self, app: ASGIApp, bodies: Bodies) -> None:
+        """Before this application."""
+        self._app, self._bodies = app, bodies
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Passes the request on."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        held = scope["state"]["held"] = Held(self._bodies.share, key_of(scope))
+        try:
+            await self._app(scope, receive, partial(_in_pieces, send, held))
+        finally:
+            held.becomes(0)
+
+
+async def _in_pieces(send: Send, held: Held, message: Message) -> None:
+    """Sends a large part of an answer as its client reads it; the last does not count any more."""
+    body = message.get("body", b"")
+    for at in range(0, len(body) - _PIECE, _PIECE):
+        piece = body[at : at + _PIECE]
+        await send({"type": message["type"], "body": piece, "more_body": True})
+        message = {**message, "body": body[at + _PIECE :]}
+    if message["type"] == "http.response.body" and not message.get("more_body"):
+        held.becomes(0)  # before the client asks again
+    await send(message)
+
+
+def _held(request: Request) -> Held:
+    held: Held = request.scope["state"]["held"]
+    return held
+
+
+def count(request: Request, more: int) -> None:
+    """Counts so many more bytes of a request. ``RefusedError`` if they are too many."""
+    held = _held(request)
+    if not held.becomes(held.amount + more):
+        text = "the server is busy: too many bytes of bodies at a time; ask again later"
+        raise RefusedError(text, 429, retry_after=1)
 
 
 def is_quick(body: Body, size: int) -> bool:

@@ -99,18 +99,20 @@ class Connection(Impatient, _Protocol):  # type: ignore[misc]
         super().data_received(data)
         if self.cycle is not None and not self.cycle.response_complete:
             self._shared.idle.pop(self, None)
-            self._head, self._head_size = _stopped(self._head), 0
-            return
-        if self not in self._shared.open:
-            return
-        self._head_size += len(data)
-        if self._head_size > _MOST_HEAD and not self.transport.is_closing():
-            self.send_400_response("The head of the request is too large.")
-        elif self._head is None:
+        if self._head is not None:
+            self._head_size += len(data)
+            if self._head_size > _MOST_HEAD and not self.transport.is_closing():
+                self.send_400_response("The head of the request is too large.")
+
+    def on_message_begin(self) -> None:
+        """A head begins; httptools calls it."""
+        super().on_message_begin()
+        if self._head is None:
             self._await_head()
 
     def on_headers_complete(self) -> None:
-        """A head is there; httptools calls it, which takes targets that are for proxies."""
+        """A head is there; httptools takes targets that are for proxies."""
+        self._head, self._head_size = _stopped(self._head), 0
         if not self.url.startswith((b"/", b"*")):
             raise ValueError("a target of another server")  # answered by 400
         super().on_headers_complete()

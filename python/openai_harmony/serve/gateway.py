@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from array import array
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import AsyncExitStack, ExitStack
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -229,16 +229,13 @@ class Gateway:
     async def _answer(
         self, call: Call, request: Request, record: Record, stack: AsyncExitStack
     ) -> Response:
-        with ExitStack() as held:
-            body, size = await self.bodies.read(request, held)
-            if (made := call.early(body)) is not None:
-                return made
-            found = await call.refer(body) if call.refer else {}
-            gone = await self._place(request, stack)
-            is_large = not is_quick(body, size)
-            prepared = await in_thread_if(
-                is_large, self.prepare, call, body, found, record, is_large
-            )
+        body, size = await self.bodies.read(request)
+        if (made := call.early(body)) is not None:
+            return made
+        found = await call.refer(body) if call.refer else {}
+        gone = await self._place(request, stack)
+        is_large = not is_quick(body, size)
+        prepared = await in_thread_if(is_large, self.prepare, call, body, found, record, is_large)
         record.prompt, record.stream = prepared.prompt, prepared.turn.stream
         if (answered := call.instead(prepared.turn, body, found)) is not None:
             return await answered
@@ -274,23 +271,22 @@ class Gateway:
         if ask is None:
             text = f"the engine {self.engine.name} takes no requests of its own"
             raise RefusedError(text, 501)
-        with ExitStack() as held:
-            body, _ = await self.bodies.read(request, held)
-            gone = await self._place(request, stack)
-            record.stream = body.flag("stream") is True
-            path = path_of(request.scope)
-            key, is_trusted = record.key, self._trusts(record.key)
-            limits = Passed(
-                tokens=self._most_tokens(key),
-                answers=self.settings.max_answers,
-                context=self.engine.context,
-                is_trusted=is_trusted,
-                prefix=f"{key.label}:" if key.label and not is_trusted else "",
-            )
-            raw = await in_thread(limits.of, path, body, self.encoding)
-            asking = ask(path, raw, self.journal.engine_headers(record))
-            end = self._end()
-            status, kind, parts = await until_gone(gone, asking, self._left(end), self.ending)
+        body, _ = await self.bodies.read(request)
+        gone = await self._place(request, stack)
+        record.stream = body.flag("stream") is True
+        path = path_of(request.scope)
+        key, is_trusted = record.key, self._trusts(record.key)
+        limits = Passed(
+            tokens=self._most_tokens(key),
+            answers=self.settings.max_answers,
+            context=self.engine.context,
+            is_trusted=is_trusted,
+            prefix=f"{key.label}:" if key.label and not is_trusted else "",
+        )
+        raw = await in_thread(limits.of, path, body, self.encoding)
+        asking = ask(path, raw, self.journal.engine_headers(record))
+        end = self._end()
+        status, kind, parts = await until_gone(gone, asking, self._left(end), self.ending)
         stack.push_async_callback(parts.aclose)
         parts = _until_broken(parts, kind, record)
         ended = partial(self._ended, record, stack.pop_all())
@@ -334,10 +330,9 @@ class Gateway:
     ) -> Response:
         """What is made of a body, and of what it refers to, without the engine."""
         try:
-            with ExitStack() as held:
-                body, size = await self.bodies.read(request, held)
-                found = await call.refer(body) if call.refer else {}
-                made = await in_thread_if(not is_quick(body, size), make, body, found)
+            body, size = await self.bodies.read(request)
+            found = await call.refer(body) if call.refer else {}
+            made = await in_thread_if(not is_quick(body, size), make, body, found)
             is_anthropic = call.api == "anthropic"
             headers = {"request-id": request_id(request.headers)} if is_anthropic else None
             return JSONResponse(made, headers=headers)

@@ -54,18 +54,18 @@ class Held:
     def __init__(self, share: Share, key: Key) -> None:
         """Nothing yet."""
         self._share, self._key = share, key
-        self._amount = 0
+        self.amount = 0
 
     def becomes(self, amount: int) -> bool:
         """Has this much from now on, or as much as before and false if there is no room."""
-        more = amount - self._amount
+        more = amount - self.amount
         if more > 0 and not self._share.has_room(self._key, more):
             return False
         if more > 0:
             self._share.take(self._key, more)
         elif more < 0:
             self._share.give(self._key, -more)
-        self._amount = amount
+        self.amount = amount
         return True
 
 

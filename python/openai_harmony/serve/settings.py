@@ -72,7 +72,7 @@ class Settings(BaseModel, frozen=True, extra="forbid", strict=True):
     drain_timeout: Patience = _setting(30.0, "seconds running answers then get")
     max_body: PositiveInt = _setting(32 * 2**20, "bytes of a request's body")
     max_bodies: PositiveInt = _setting(
-        256 * 2**20, "bytes of all large bodies that arrive or wait at a time"
+        256 * 2**20, "bytes of the large bodies of all requests, until they are answered"
     )
     max_output_tokens: PositiveInt = _setting(
         131_072, "tokens of an answer, whatever the request says"

@@ -14,10 +14,11 @@ import re
 import threading
 import time
 import uuid
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import sqlalchemy as sql
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
@@ -83,6 +84,17 @@ class StoreError(RefusedError):
         reason = error.orig if isinstance(error, DBAPIError) else error
         named = isinstance(error, (DBAPIError, OSError))
         self.reason = str(reason) if named else type(error).__name__
+
+
+class Referred(NamedTuple):
+    """What a body refers to."""
+
+    history: Body | None
+    """What was said before it, if it names a response."""
+    items: dict[str, Body]
+    """Items by their ids."""
+    size: int
+    """The bytes of all, each as often as it is named."""
 
 
 class Store:
@@ -180,23 +192,29 @@ class Store:
 
         self._write(write)
 
-    def referred(
-        self, owner: str, body: Body, keeps: bool
-    ) -> tuple[Body | None, dict[str, Body | None]]:
-        """What a body refers to: what was said before it, and items by their ids.
+    def referred(self, owner: str, body: Body, keeps: bool, most: int) -> Referred:
+        """What a body refers to.
 
         ``StoreError`` if its answer is to be kept and cannot be, ``RefusedError`` as of
-        :meth:`history`.
+        :meth:`history`, and for more than ``most`` bytes.
         """
         if keeps:
             self.check()
-        history, items = None, body.items("input")
+        history, size, items = None, 0, body.items("input")
         if (previous := body.text("previous_response_id")) is not None:
-            history = self.history(owner, previous)
-            items += Body(b'{"input":%b}' % (history.json() or b"")).items("input")
-        references = (identity for identity, kind, _ in items if kind == "item_reference")
-        found = {identity: self.item(owner, identity) for identity in references if identity}
-        return history, found
+            history = self.history(owner, previous, most)
+            raw = history.json() or b""
+            size, items = len(raw), items + Body(b'{"input":%b}' % raw).items("input")
+        named = Counter(identity for identity, kind, _ in items if kind == "item_reference")
+        found: dict[str, Body] = {}
+        for identity, count in named.items():
+            if identity is None or (item := self._item(owner, identity)) is None:
+                break  # the reader says where
+            found[identity] = Body(item.encode())
+            size += count * len(item)
+            if size > most:
+                raise _too_large("input", most)
+        return Referred(history, found, size)
 
     def keep(self, owner: str, body: Body, response: bytes) -> None:
         """Stores a response, as JSON, with what was asked."""
@@ -252,28 +270,40 @@ class Store:
             self._forget()
         return bool(deleted)
 
-    def history(self, owner: str, identity: str) -> Body:
+    def history(self, owner: str, identity: str, most: int) -> Body:
         """The items that were said up to and with a response, which counts as a use of all of it.
 
-        ``RefusedError`` if it or one before it is not there: deleted, or too old.
+        ``RefusedError`` if it or one before it is not there, deleted or too old, and for more than
+        ``most`` bytes.
         """
         if not _is_identity(identity):
             raise _not_found(identity, identity)
-        with _errors(), self._engine.connect() as connection:
-            rows = {row.id: row for row in connection.execute(self._chain(owner, identity))}
-        said: list[list[str]] = []
+        steps: dict[str, tuple[bytes, str | None]] = {}
+        """The items of a response and its input, and the response before it."""
+        size = 0
+        asked_for = self._chain(owner, identity).execution_options(yield_per=8)
+        with (
+            _errors(),
+            self._engine.connect() as connection,
+            connection.execute(asked_for) as rows,
+        ):
+            for row in rows:
+                output = Body(row.response.encode()).items("output")
+                asked = Body(f'{{"input":{row.input}}}'.encode()).items("input")
+                items = b",".join(item for _, _, item in (*asked, *output))
+                steps[row.id] = items, row.previous
+                size += len(items)
+                if size > most:
+                    raise _too_large("previous_response_id", most)
+        said: list[bytes] = []
         following: str | None = identity
         while following is not None:
-            row = rows.pop(following, None)
-            if row is None:
+            if following not in steps:
                 raise _not_found(identity, following)
-            output = Body(row.response.encode()).items("output")
-            asked = Body(f'{{"input":{row.input}}}'.encode()).items("input")
-            said.append([item.decode() for _, _, item in (*asked, *output)])
-            following = row.previous
+            items, following = steps.pop(following)
+            said.append(items)
         self._use(owner, identity)
-        items = ",".join(item for items in reversed(said) for item in items)
-        return Body(f"[{items}]".encode())
+        return Body(b"[%b]" % b",".join(items for items in reversed(said) if items))
 
     def _chain(self, owner: str, identity: str) -> sql.Select[Any]:
         """A response and all before it, by one query."""
@@ -311,8 +341,8 @@ class Store:
 
         self._write(use)
 
-    def item(self, owner: str, identity: str) -> Body | None:
-        """The newest item of an id, or ``None``."""
+    def _item(self, owner: str, identity: str) -> str | None:
+        """The newest item of an id."""
         if not _is_identity(identity):
             return None
         found = (
@@ -323,8 +353,8 @@ class Store:
             .limit(1)
         )
         with _errors(), self._engine.connect() as connection:
-            text = connection.execute(found).scalar()
-        return None if text is None else Body(text.encode())
+            text: str | None = connection.execute(found).scalar()
+        return text
 
     def close(self) -> None:
         """Closes the connections."""
@@ -429,6 +459,11 @@ def _not_found(asked: str, missing: str) -> RefusedError:
         path="previous_response_id",
         code="previous_response_not_found",
     )
+
+
+def _too_large(path: str, most: int) -> RefusedError:
+    text = f"{path}: what it refers to is larger than {most:,} bytes"
+    return RefusedError(text, 413, path=path)
 
 
 def _set_up(connection: Any, _: Any) -> None:

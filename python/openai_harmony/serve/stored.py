@@ -16,14 +16,14 @@ from openai_harmony.interop import Body, responses
 from openai_harmony.interop.reply import Reply
 from openai_harmony.interop.turn import Turn
 from openai_harmony.serve.answers import Keep
+from openai_harmony.serve.bodies import count
 from openai_harmony.serve.compaction import answer, compacted, events
 from openai_harmony.serve.gateway import Call, Gateway
 from openai_harmony.serve.journal import LOG
-from openai_harmony.serve.keys import Key
 from openai_harmony.serve.limits import Held
 from openai_harmony.serve.refusals import RefusedError, key_of
 from openai_harmony.serve.store import Store, StoreError
-from openai_harmony.serve.threads import in_thread
+from openai_harmony.serve.threads import LARGE, in_thread
 from openai_harmony.serve.websocket import TRY_LATER, ResponsesSocket
 
 _NO_STORE = "this server stores no responses; the setting is store, as --store responses.sqlite"
@@ -69,7 +69,7 @@ class StoredResponses:
 
     def _call(self, request: Request, *, compacts: bool = False) -> Call:
         key, recent = key_of(request.scope), request.scope["state"].get("recent", {})
-        keep, refer = partial(self._keep, key.owner), partial(self._referred, key, recent)
+        keep, refer = partial(self._keep, key.owner), partial(self._referred, request, recent)
         instead = partial(self._instead, compacts)
         return Call("responses", self._read, refer=refer, instead=instead, keep=keep)
 
@@ -110,13 +110,18 @@ class StoredResponses:
             found = await self._store.ask(key, ask, key.owner, identity)
             if found is None or found is False:
                 raise RefusedError(f"no response {identity!r} is stored", 404)
-            return JSONResponse(made(found))
+            response = await in_thread(lambda: JSONResponse(made(found)))
+            if len(response.body) >= LARGE:
+                count(request, len(response.body))
+            return response
         except RefusedError as error:
             if isinstance(error, StoreError):
                 LOG.error("%s: %s", error, error.reason)
             return await self._gateway.refuse(request, error)
 
-    async def _referred(self, key: Key, recent: Mapping[str, Body], body: Body) -> dict[str, Any]:
+    async def _referred(
+        self, request: Request, recent: Mapping[str, Body], body: Body
+    ) -> dict[str, Any]:
         """What reading a body takes of the store, which is asked before anything is sampled.
 
         ``recent`` has what the client's connection itself knows.
@@ -133,8 +138,11 @@ class StoredResponses:
         )
         if not (keeps or refers):
             return {"stores": True}
-        previous, items = await store.ask(key, store.referred, key.owner, body, keeps)
-        return {"stores": True, "resolve": items.get, "previous": lambda _: previous}
+        key, most = key_of(request.scope), self._gateway.settings.max_body
+        found = await store.ask(key, store.referred, key.owner, body, keeps, most)
+        if found.size >= LARGE:
+            count(request, found.size)
+        return {"stores": True, "resolve": found.items.get, "previous": lambda _: found.history}
 
     def _read(self, body: Body, **options: Any) -> Turn:
         """A turn, with what was said before."""

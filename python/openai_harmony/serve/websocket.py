@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 from starlette.requests import Request
@@ -26,6 +27,7 @@ from openai_harmony.serve.threads import LARGE, in_thread_if
 
 RESTARTS, TRY_LATER = 1012, 1013
 """The codes of connections that are closed because the server ends, or has too many."""
+_MOST_ID = 128
 _ENDS = ("response.completed", "response.incomplete", "response.failed")
 _OWN_HEADERS = (b"content-length", b"content-type", b"content-encoding", b"connection", b"upgrade")
 
@@ -169,10 +171,13 @@ class ResponsesSocket:
 
     async def _take(self, event: dict[str, Any], size: int, held: Held) -> None:
         kind, lane = event.pop("type", None), event.pop("stream_id", None)
+        if lane is not None and not (isinstance(lane, str) and len(lane) <= _MOST_ID):
+            raise ValueError(f"stream_id: expected a text of at most {_MOST_ID} characters")
         if kind == "response.create" and not self._ends and self._waiting < MOST_WAITING:
             self._waiting += 1
             answering = self._answer(event, size, held, lane, self._lanes.get(lane))
-            self._lanes[lane] = asyncio.create_task(answering)
+            self._lanes[lane] = task = asyncio.create_task(answering)
+            task.add_done_callback(partial(self._answered, lane))
             return
         held.becomes(0)
         if kind == "response.create" and self._ends:
@@ -195,13 +200,18 @@ class ResponsesSocket:
         try:
             if before is not None:
                 await asyncio.wait((before,))
-            held.becomes(0)  # it counts as a body now
             following: dict[str, Any] | None = asked
             while following is not None and not self._gone.is_set():
-                following = await _Exchange(self, following, size, lane).run()
+                following = await _Exchange(self, following, size, held, lane).run()
         finally:
             held.becomes(0)
             self._waiting -= 1
+
+    def _answered(self, lane: str | None, task: asyncio.Task[None]) -> None:
+        if self._lanes.get(lane) is task:
+            del self._lanes[lane]
+        if not task.cancelled():
+            task.exception()  # nobody reads the rest
 
     async def send(self, event: dict[str, Any], lane: str | None = None) -> None:
         """Sends an event."""
@@ -218,12 +228,14 @@ class ResponsesSocket:
         error = {"type": "invalid_request_error", "message": message, "code": None, "param": None}
         await self.send({"type": "error", "status": status, "error": error}, lane)
 
-    async def ask(self, body: bytes, send: Callable[[Message], Awaitable[None]]) -> None:
-        """Has a body answered as that of a request."""
+    async def ask(
+        self, body: bytes, held: Held, send: Callable[[Message], Awaitable[None]]
+    ) -> None:
+        """Has a body answered as that of a request, of which so many bytes count already."""
         given = (pair for pair in self._socket.scope["headers"] if pair[0] not in _OWN_HEADERS)
         headers = [*given, (b"content-type", b"application/json")]
         headers.append((b"content-length", b"%d" % len(body)))
-        state = {**self._socket.scope["state"], "recent": self.dialogue.recent}
+        state = {**self._socket.scope["state"], "recent": self.dialogue.recent, "held": held}
         scope = {**self._socket.scope, "type": "http", "method": "POST", "http_version": "1.1"}
         scope.update(headers=headers, state=state, extensions={})
         unread = [body]
@@ -248,9 +260,14 @@ class _Exchange:
     """A request and its answer; each event becomes a message."""
 
     def __init__(
-        self, socket: ResponsesSocket, asked: dict[str, Any], size: int, lane: str | None
+        self,
+        socket: ResponsesSocket,
+        asked: dict[str, Any],
+        size: int,
+        held: Held,
+        lane: str | None,
     ) -> None:
-        self._socket, self._size, self._lane = socket, size, lane
+        self._socket, self._size, self._held, self._lane = socket, size, held, lane
         self._asked = socket.dialogue.continued(asked)
         self._status = 200
         self._streams = self._is_whole = False
@@ -262,7 +279,7 @@ class _Exchange:
         """Sends the answer; the request that follows it by itself."""
         asked = {**self._asked, "stream": True}
         body = await in_thread_if(self._size >= LARGE, json_bytes, asked)
-        await self._socket.ask(body, self._send)
+        await self._socket.ask(body, self._held, self._send)
         if not self._is_whole:
             self._socket.give_up()
         return self._following
@@ -287,6 +304,8 @@ class _Exchange:
     async def _pass_on(self, event: bytes) -> None:
         data = event.partition(b"data: ")[2].decode()
         kind = event.partition(b"\n")[0].removeprefix(b"event: ").decode()
+        if kind in _ENDS:
+            self._held.becomes(0)  # before the client asks again
         await self._socket.send_text(data, self._lane)
         self._passed_on += 1
         if kind == "response.created":

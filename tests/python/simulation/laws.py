@@ -171,7 +171,8 @@ class Laws:
             parts = max(40, one.reads / 400) if self._world.network.cuts else 4
             is_taken = patience and one.slow > patience / parts
             asked = self._asked_for(one)
-            is_gone = not one.status and not asked and self._is_unheard(one)
+            is_full = process and one.is_message and self._bodies_were_full(one, process)
+            is_gone = not one.status and not asked and (is_full or self._is_unheard(one))
             # Its last piece has little time.
             ends = one.slow and (self._is_late(one) or one.ended >= self._ends_at(process))
             assert is_taken or is_gone or ends, "nothing ends it"
@@ -330,12 +331,7 @@ class Laws:
 
     def _bodies_were_full(self, one: Exchange, process: Any) -> bool:
         sizes = [(other, len(other.request())) for other in self._others(one, process)]
-        # Once the engine is asked, a body is no longer there.
-        large = [
-            (other, size)
-            for other, size in sizes
-            if size >= LARGE and self._first[other.marker] >= one.begun
-        ]
+        large = [(other, size) for other, size in sizes if size >= LARGE]
         used = sum(size for _, size in large)
         own = sum(size for other, size in large if other.key == one.key)
         size, most = len(one.request()), process.settings.max_bodies
@@ -395,7 +391,8 @@ class Laws:
             patience = times * process.settings.engine_timeout + AT_ONCE
             assert found.silent <= patience, f"nothing was said for {found.silent} s"
             valid = [settings for at, settings in process.history if at <= found.began]
-            valid = valid[-1:] if process.history[-1][0] < one.whole_at else valid
+            is_new = process.history[-1][0] < one.whole_at and not one.left
+            valid = valid[-1:] if is_new else valid
             assert any(each.engine.endswith(found.address) for each in valid), "the old engine"
         assert len({found.address for found in counted}) <= 1, "an answer of two engines"
 
@@ -423,11 +420,9 @@ class Laws:
             assert len(there) <= most + waiting, about
             for key in self._world.keys:
                 self._has_its_share(key, most, waiting, served, there)
-            gone = at + MOST_CONNECTING
-            held = [one for one in there if gone < min(first[one.marker], one.released)]
-            sizes = sum(len(one.request()) for one in held if one.padding)
-            is_full = sizes > process.settings.max_bodies and not self._world.network.refusals
-            assert not is_full, f"{sizes} bytes of bodies at {at}: {held}"
+            sizes = sum(len(one.request()) for one in there if one.padding)
+            is_full = sizes > process.settings.max_bodies
+            assert not is_full, f"{sizes} bytes of bodies at {at}: {there}"
             now = next(found for since, found in reversed(process.history) if since <= at)
             pending = [one for one in there if first[one.marker] > at and not one.is_hostile]
             held = [one for one in own if first[one.marker] <= at < one.ended + AT_ONCE]
@@ -454,7 +449,14 @@ class Laws:
             last = until - MOST_CONNECTING
             passed = [each for each, at in own if since <= each.whole_at <= at < last]
             assert not passed, f"{passed} came after {one}, and was first"
-            if not any(at < until and each.ended + AT_ONCE >= since for each, at in own):
+            # What is refused at its turn, the engine never hears of.
+            turns = [
+                each
+                for each, at in own
+                if each.ended + AT_ONCE >= since
+                and (at < until or (each.ended < until and each.status not in (0, 429)))
+            ]
+            if not turns:
                 passed = [each for each, at in there if since + MOST_CONNECTING <= at < last]
                 assert len(passed) <= 1, f"{passed} have the turn of {one}"
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from contextlib import AsyncExitStack, ExitStack
+from contextlib import AsyncExitStack
 from functools import partial
 from typing import Any
 
@@ -94,18 +94,17 @@ class RenderEndpoints:
             kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
             if kind != "application/json":
                 raise RefusedError("the content type is not application/json")
-            with ExitStack() as held:
-                made = await self._made(work, request, record, held)
+            made = await self._made(work, request, record)
         except (RefusedError, HarmonyError) as error:
             status = error.status if isinstance(error, RefusedError) else 400
             path = str(getattr(error, "path", "") or "")
             return _refused(record, str(error), status, path)
         return Response(made, media_type="application/json")
 
-    async def _made(self, work: Work, request: Request, record: Record, held: ExitStack) -> bytes:
+    async def _made(self, work: Work, request: Request, record: Record) -> bytes:
         bodies, path = self._gateway.bodies, path_of(request.scope)
         header = request.headers.get("x-request-id")
-        raw = await bodies.received(request, held)
+        raw = await bodies.received(request)
         if len(raw) >= LARGE:
             # In one go: two threads would cost more than most of the work.
             return await in_thread(lambda: work(bodies.parsed(raw, path), header, record))
