@@ -167,8 +167,8 @@ class Laws:
             # Nobody heard it, or it did not read.
             settings = process.settings if process else None
             patience = settings and min(settings.client_timeout, settings.body_timeout)
-            # Of what is cut, only a few bytes are read at a time.
-            parts = max(40, one.reads / 400) if self._world.network.cuts else 4
+            # Of what is cut, some 440 bytes are read at a time, and writers wait for 48 KiB.
+            parts = max(110, one.reads / 400) if self._world.network.cuts else 4
             is_taken = patience and one.slow > patience / parts
             asked = self._asked_for(one)
             is_full = process and one.is_message and self._bodies_were_full(one, process)
