@@ -11,7 +11,7 @@ AGENTS := .venv-agents
 BENCH := .venv-bench
 BIN := $(VENV)/bin
 # One pip serves all environments; the others are made without. Modules are compiled where they are imported, and most
-# never are.
+# never are; but once, also where the environment forbids that: each server of the tests would compile 700 again.
 PIP = $(BIN)/python -m pip
 ALIVE = sh .ci/alive
 TESTED := target/tested
@@ -19,6 +19,8 @@ RUN = $(PYTHON) .ci/tested.py run
 export PIP_COMPILE := 0
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_QUIET := 1
+export PYTHONPYCACHEPREFIX := $(CURDIR)/target/pycache
+unexport PYTHONDONTWRITEBYTECODE
 SOURCES := $(shell find src build.rs build Cargo.toml Cargo.lock python/src python/Cargo.toml python/build.rs python/openai_harmony/_lowlevel.pyi -type f 2>/dev/null)
 
 .DEFAULT_GOAL := help
