@@ -4,6 +4,7 @@
 
 use std::alloc::System;
 use std::fmt::Write as _;
+use std::sync::Mutex;
 
 use cap::Cap;
 use openai_harmony::grammar::{
@@ -13,6 +14,9 @@ use serde_json::{Value, json};
 
 #[global_allocator]
 static MEMORY: Cap<System> = Cap::new(System, usize::MAX);
+
+/// What is allocated is counted for all tests together.
+static ALONE: Mutex<()> = Mutex::new(());
 
 const MIB: usize = 1 << 20;
 
@@ -28,6 +32,7 @@ const MOST_TEXT: usize = 8 * MIB;
 
 /// Writes a turn of this tool in all forms; which of them loosen something.
 fn written(name: &str, tool: impl FnOnce() -> GrammarTool) -> [bool; 3] {
+    let _alone = ALONE.lock().unwrap();
     let (before, in_all) = (MEMORY.allocated(), MEMORY.total_allocated());
     let options = GrammarOptions::new().with_strict([""; 0]);
     let grammar = TurnGrammar::new([tool()], options).unwrap();
@@ -171,11 +176,72 @@ fn members(count: usize, schema: impl Fn(usize) -> Value) -> Value {
     (0..count).map(|at| (format!("p{at}"), schema(at))).collect::<serde_json::Map<_, _>>().into()
 }
 
+fn all(count: usize, schema: &dyn Fn(usize) -> Value) -> Value {
+    (0..count).map(schema).collect::<Vec<_>>().into()
+}
+
+/// Schemas that lead to later ones, and the last to the first.
+fn ring(count: usize, schema: impl Fn(&dyn Fn(usize) -> Value) -> Value) -> Value {
+    let of = |at: usize| json!({"$ref": format!("#/$defs/p{}", at % count)});
+    json!({"allOf": [of(0)], "$defs": members(count, |at| schema(&|more| of(at * more + 1)))})
+}
+
+#[test]
+fn schemas_that_lead_to_others_cost_little() {
+    for (name, schema) in [
+        (
+            "what is asked of each level",
+            ring(1, |at| json!({"items": {"allOf": [at(0), {"items": {"minimum": 1}}]}})),
+        ),
+        (
+            "items that two ask for",
+            ring(240, |at| json!({"items": {"allOf": [at(1), {"items": at(7)}]}})),
+        ),
+        (
+            "members that two ask for",
+            ring(240, |at| json!({"properties": {"a": {"allOf": [at(1), at(7)]}, "b": at(7)}})),
+        ),
+        (
+            "first items that two ask for",
+            ring(240, |at| json!({"prefixItems": [at(1), {"allOf": [at(7), at(1)]}]})),
+        ),
+        (
+            "names that two ask for",
+            ring(
+                20,
+                |at| json!({"patternProperties": {"^a": {"allOf": [at(1), at(7)]}}, "additionalProperties": at(7)}),
+            ),
+        ),
+        (
+            "either of two or what two ask for",
+            ring(
+                240,
+                |at| json!({"anyOf": [{"type": "null"}, {"items": {"allOf": [at(1), at(7)]}}]}),
+            ),
+        ),
+        (
+            "the same reference many times",
+            ring(60, |at| json!({"allOf": all(20, &|_| at(1)), "minimum": 1.5})),
+        ),
+        (
+            "the same alternative many times",
+            ring(60, |at| json!({"anyOf": all(20, &|_| at(1)), "minimum": 1.5})),
+        ),
+        (
+            "bounds that many share",
+            json!({"prefixItems": all(600, &|at| json!({"allOf": [{"$ref": "#/$defs/p0"}], "minimum": at})), "$defs": {"p0": {"allOf": all(600, &|at| json!({"maximum": at}))}}}),
+        ),
+        (
+            "values of schemas that are apart",
+            json!({"prefixItems": all(60, &|_| json!({"oneOf": all(100, &|at| json!({"$ref": format!("#/$defs/p{at}")}))})), "$defs": members(100, |at| json!({"enum": (at * 100..at * 100 + 100).collect::<Vec<_>>()}))}),
+        ),
+    ] {
+        written(name, || GrammarTool::new("functions.t", schema));
+    }
+}
+
 #[test]
 fn schemas_cost_little() {
-    let all = |count: usize, schema: &dyn Fn(usize) -> Value| -> Value {
-        (0..count).map(schema).collect::<Vec<_>>().into()
-    };
     let letters = r"\pL".repeat(80_000);
     let long = "a".repeat(200_000);
     let numbers = |from: usize| (from..from + 15_000).collect::<Vec<_>>();
@@ -233,6 +299,18 @@ fn schemas_cost_little() {
         (
             "references that lead to two",
             json!({"$ref": "#/$defs/p0", "$defs": members(120, |at| json!({"properties": {"a": {"$ref": format!("#/$defs/p{}", at + 1)}, "b": {"$ref": format!("#/$defs/p{}", at + 1)}}}))}),
+        ),
+        (
+            "names beside others that are combined",
+            json!({"properties": members(600, |_| json!({})), "allOf": all(600, &|at| json!({"additionalProperties": {"minimum": at}}))}),
+        ),
+        (
+            "items beside first ones",
+            json!({"items": {"properties": members(1_200, |at| json!({"minimum": at}))}, "allOf": [{"prefixItems": all(1_200, &|_| json!({}))}]}),
+        ),
+        (
+            "alternatives within one another",
+            (0..60).fold(json!({"type": "null"}), |inner, at| json!({"anyOf": [inner, {"minimum": at}], "properties": members(120, |_| json!({"minimum": at}))})),
         ),
         (
             "bounds of many digits",

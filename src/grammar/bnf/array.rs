@@ -15,7 +15,7 @@ impl SchemaWriter<'_> {
         let first = members.get("prefixItems").and_then(Value::as_array).map_or(&[][..], |all| all);
         let mut prefix = Vec::new();
         for (index, schema) in first.iter().enumerate() {
-            match self.value(schema, &path.clone().then("prefixItems").then(index)) {
+            match self.value(schema.clone(), &path.clone().then("prefixItems").then(index)) {
                 Some(item) => prefix.push(item),
                 // There is no such item, so the array ends in front of it.
                 None => most = Some(most.map_or(index, |most| most.min(index))),
@@ -25,7 +25,7 @@ impl SchemaWriter<'_> {
             }
         }
         let item = match members.get("items") {
-            Some(items) => self.value(items, &path.clone().then("items")),
+            Some(items) => self.value(items.clone(), &path.clone().then("items")),
             None => Some(self.rules.json("value").to_owned()),
         };
         if item.is_none() {

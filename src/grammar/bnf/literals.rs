@@ -75,8 +75,16 @@ fn is_of(value: &Value, kind: &Value) -> bool {
 }
 
 /// The items of a list; none of what is not one.
-pub(super) fn list(value: &Value) -> Vec<Value> {
-    value.as_array().cloned().unwrap_or_default()
+pub(super) fn list(value: Value) -> Vec<Value> {
+    match value {
+        Value::Array(all) => all,
+        _ => Vec::new(),
+    }
+}
+
+/// A schema with one keyword, which has these schemas.
+pub(super) fn applying(keyword: &str, all: Vec<Value>) -> Value {
+    Value::Object(Map::from_iter([(keyword.to_owned(), all.into())]))
 }
 
 /// A keyword that counts characters, items or members.

@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::fitting::{QUOTE, fitting};
 use super::keys;
-use super::literals::json_literal;
+use super::literals::{applying, json_literal};
 use super::rules::BnfRules;
 use super::schema::{SchemaWriter, required};
 use crate::grammar::schemas::{ecma, names};
@@ -15,6 +15,9 @@ use crate::text_grammar::Expr;
 
 /// Why a pattern of names is not enforced.
 const BESIDE_OTHERS: &str = "grammars cannot tell its names from additional ones";
+
+/// What it costs, of what may be read, to read a pattern of names.
+const OF_A_PATTERN: usize = 1 << 12;
 
 impl SchemaWriter<'_> {
     /// Adds the rules of an object's members, one or two for each, and returns the object's expression; `None` if no
@@ -36,7 +39,7 @@ impl SchemaWriter<'_> {
         }
         self.rules.json("blanks");
         let rest = match additional {
-            Some(schema) => self.value(schema, &path.clone().then("additionalProperties")),
+            Some(schema) => self.value(schema.clone(), &path.clone().then("additionalProperties")),
             // Keys that differ from some names cost an engine seconds, and authors who name members mean only these.
             None if !named.is_empty() || !patterns.is_empty() => None,
             None => Some(self.rules.json("value").to_owned()),
@@ -92,8 +95,8 @@ impl SchemaWriter<'_> {
             let inner = path.clone().then("properties").then(name.to_owned());
             let value = match all[..] {
                 [] => rest.map(str::to_owned),
-                [one] => self.value(one, &inner),
-                _ => self.value(&json!({"allOf": all}), &inner),
+                [one] => self.value(one.clone(), &inner),
+                _ => self.value(applying("allOf", all.into_iter().cloned().collect()), &inner),
             };
             match value {
                 Some(value) => pairs.push((pair(name, &value), is_needed.contains(name))),
@@ -114,13 +117,14 @@ impl SchemaWriter<'_> {
         path: &Path,
     ) -> Option<String> {
         let (mut others, mut rest) = (Vec::new(), rest);
+        self.rules.read += OF_A_PATTERN * patterns.len();
         if !names::overlapping(patterns).is_empty() {
             let reason = "a name may fit two patterns, and no grammar asks for both schemas";
             self.rules.report.loosen(path, "patternProperties", reason);
         }
         for (pattern, schema) in patterns {
             let inner = path.clone().then("patternProperties").then(pattern.clone());
-            let Some(value) = self.value(schema, &inner) else {
+            let Some(value) = self.value(schema.clone(), &inner) else {
                 if rest.is_some() {
                     self.rules.report.loosen(path, "patternProperties", BESIDE_OTHERS);
                 }

@@ -50,16 +50,20 @@ const MILLISECONDS: usize = 700;
 /// Why rules are not written that would take more.
 pub(super) const NO_TIME: &str = "costs xgrammar more time than there is for texts";
 
+/// Why no more rules of schemas are written.
+pub(super) const TOO_LARGE: &str = "too large for a grammar";
+
 /// The most often llama.cpp repeats a part.
 const MOST_REPEATED: usize = 2000;
 
 /// The most often xgrammar repeats a part, as it counts; rules repeat items and members only.
 const MOST_OF_XGRAMMAR: usize = 1_000_000;
 
-/// The most rules of all schemas, their most bytes, and the most of the schemas, each with all that it is combined with.
+/// The most rules of all schemas, their most bytes, and the most work with the schemas, each with all that it is combined
+/// with.
 const MOST_RULES: usize = 100_000;
 const MOST_OF_SCHEMAS: usize = 1 << 22;
-const MOST_READ: usize = 1 << 25;
+const MOST_READ: usize = 1 << 24;
 
 /// An engine that reads the rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,7 +85,7 @@ pub(super) struct BnfRules {
     pub(super) patterns: Patterns,
     /// How many schemas have been written, each with references of its own.
     pub(super) roots: usize,
-    /// How many bytes the schemas had that were written, each with all that it is combined with.
+    /// How much work there was with the schemas that were written.
     pub(super) read: usize,
     /// What no rule can enforce.
     pub(super) report: Report,

@@ -7,8 +7,8 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
-use super::literals::{admits, json_literal, list};
-use super::rules::BnfRules;
+use super::literals::{admits, applying, json_literal, list};
+use super::rules::{BnfRules, TOO_LARGE};
 use super::{integers, numbers};
 use crate::grammar::schemas::decimal::Bounds;
 use crate::grammar::schemas::{TYPES, clean};
@@ -21,7 +21,7 @@ const MOST_LEVELS: usize = 150;
 pub(super) fn write(rules: &mut BnfRules, schema: &Value, path: &Path, is_object: bool) -> String {
     let root = clean(schema, is_object, path, &mut rules.report);
     rules.roots += 1;
-    let written = SchemaWriter { rules, root: &root, level: 0 }.value(&root, path);
+    let written = SchemaWriter { rules, root: &root, path, level: 0 }.value(root.clone(), path);
     written.unwrap_or_else(|| {
         rules.report.loosen(path, "type", "no value fits this schema");
         rules.json(if is_object { "object" } else { "value" }).to_owned()
@@ -53,23 +53,27 @@ pub(super) struct SchemaWriter<'w> {
     pub(super) rules: &'w mut BnfRules,
     /// Where references lead.
     pub(super) root: &'w Value,
+    /// Of the root.
+    path: &'w Path,
     level: usize,
 }
 
 impl SchemaWriter<'_> {
     /// The name of the rule of a schema's values; `None` if no value fits.
-    pub(super) fn value(&mut self, schema: &Value, path: &Path) -> Option<String> {
+    pub(super) fn value(&mut self, schema: Value, path: &Path) -> Option<String> {
         match schema {
             Value::Object(_) => {}
             Value::Bool(false) => return None,
             _ => return Some(self.rules.json("value").to_owned()),
         }
-        if self.level >= MOST_LEVELS || self.rules.is_full() {
-            self.rules.report.loosen(path, "$ref", "too large for a grammar");
+        if self.level >= MOST_LEVELS {
+            self.rules.report.loosen(path, "$ref", TOO_LARGE);
+        }
+        if self.level >= MOST_LEVELS || self.is_full() {
             return Some(self.rules.json("value").to_owned());
         }
         let text = schema.to_string();
-        self.rules.read += text.len();
+        self.rules.read += 4 * text.len();
         let has_reference = text.contains("\"$ref\"");
         let key = if has_reference { format!("{}:{text}", self.rules.roots) } else { text };
         if let Some(name) = self.rules.of_schemas.get(&key) {
@@ -93,6 +97,14 @@ impl SchemaWriter<'_> {
         name
     }
 
+    /// Whether there is no room for more; then what is left of the whole schema is loosened.
+    pub(super) fn is_full(&mut self) -> bool {
+        if self.rules.is_full() {
+            self.rules.report.loosen(self.path, "type", TOO_LARGE);
+        }
+        self.rules.is_full()
+    }
+
     fn alternatives(&mut self, mut gathered: Gathered, path: &Path) -> Option<String> {
         if gathered.is_nothing {
             return None;
@@ -101,11 +113,11 @@ impl SchemaWriter<'_> {
             let (keyword, all) = gathered.choices.remove(0);
             let base = base_of(gathered);
             let path = path.clone().then(keyword);
-            let written = all.iter().enumerate().filter_map(|(index, one)| {
+            let written = all.into_iter().enumerate().filter_map(|(index, one)| {
                 let path = path.clone().then(index);
                 match base.as_ref().filter(|_| !self.rules.is_full()) {
                     None => self.value(one, &path),
-                    Some(base) => self.value(&serde_json::json!({"allOf": [base, one]}), &path),
+                    Some(base) => self.value(applying("allOf", vec![base.clone(), one]), &path),
                 }
             });
             return joined(&written.collect::<Vec<_>>());
@@ -131,7 +143,7 @@ impl SchemaWriter<'_> {
     /// One of the values that a schema lists.
     fn values(&mut self, members: &Map<String, Value>, path: &Path) -> Option<String> {
         let one = members.get("const");
-        let all = members.get("enum").map(list).or(one.map(|one| vec![one.clone()]));
+        let all = members.get("enum").cloned().map(list).or(one.map(|one| vec![one.clone()]));
         let mut all = all.unwrap_or_default();
         all.retain(|value| one.is_none_or(|one| value == one));
         let is_inner = |value: &Value| value.is_object() || value.is_array();
@@ -220,9 +232,8 @@ fn base_of(gathered: Gathered) -> Option<Value> {
     if choices.is_empty() {
         return (!members.is_empty()).then_some(Value::Object(members));
     }
-    let others = choices.into_iter().map(|(keyword, all)| serde_json::json!({keyword: all}));
-    let all: Vec<Value> = others.chain([Value::Object(members)]).collect();
-    Some(serde_json::json!({"allOf": all}))
+    let others = choices.into_iter().map(|(keyword, all)| applying(keyword, all));
+    Some(applying("allOf", others.chain([Value::Object(members)]).collect()))
 }
 
 /// Alternatives; `None` if there are none.

@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Number, Value};
 
-use super::{Report, TYPES, disjoint, ecma, is_of_kind, names, target};
+use super::disjoint::Disjoint;
+use super::{Report, TYPES, ecma, is_of_kind, names, target};
 use crate::path::Path;
 
 /// The keywords that say something.
@@ -30,6 +31,7 @@ pub(super) struct Cleaner<'c> {
     pub(super) report: &'c mut Report,
     /// How many patterns of names were read.
     pub(super) patterns: usize,
+    pub(super) disjoint: Disjoint<'c>,
 }
 
 /// A keyword and its value as the clean schema has them, if they say anything; or why they are not enforced.
@@ -91,7 +93,7 @@ impl Cleaner<'_> {
             "oneOf" => {
                 // `anyOf`, where no value fits two; two of them are enforced by `allOf`.
                 let made = self.list(value, &inner)?;
-                if let Some(reason) = disjoint::overlap(self.root, &made) {
+                if let Some(reason) = self.disjoint.overlap(&made) {
                     self.report.loosen(path, "oneOf", reason);
                 }
                 held(made.into())

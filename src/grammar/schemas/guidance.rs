@@ -1,5 +1,7 @@
 //! What llguidance does not hold of a clean schema.
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Number, Value};
 
 use super::decimal::Decimal;
@@ -20,14 +22,19 @@ const MOST_OF_MULTIPLE: [usize; 2] = [5, 9];
 /// How deeply references are followed for the bounds of one value.
 const MOST_FOLLOWED: usize = 8;
 
+/// The most schemas that are looked at for the bounds of all values, and the most bounds that are compared.
+const MOST_SEEN: usize = 1 << 20;
+
 /// A clean schema without it.
 pub(in crate::grammar) fn limited(schema: &Value, path: &Path, report: &mut Report) -> Value {
-    Limits { root: schema, report }.schema(schema, path, &[])
+    Limits { root: schema, report, seen: 0 }.schema(schema, path, &[])
 }
 
 struct Limits<'l> {
     root: &'l Value,
     report: &'l mut Report,
+    /// Of [`MOST_SEEN`].
+    seen: usize,
 }
 
 /// A keyword, and the number that it has.
@@ -37,8 +44,7 @@ impl Limits<'_> {
     /// A schema; `around` are bounds that other schemas have for its value.
     fn schema(&mut self, schema: &Value, path: &Path, around: &[Bound]) -> Value {
         let Value::Object(members) = schema else { return schema.clone() };
-        let mut bounds = around.to_vec();
-        note_bounds(self.root, schema, MOST_FOLLOWED, &mut bounds);
+        let bounds = self.bounds(schema, around);
         let mut limited = Map::new();
         for (key, value) in members {
             let inner = path.clone().then(key.clone());
@@ -66,18 +72,42 @@ impl Limits<'_> {
                     self.report.loosen(path, "multipleOf", reason);
                     continue;
                 }
-                (key, Value::Number(number)) => match flaw(members, key, number, &bounds) {
-                    None => value.clone(),
-                    Some((keyword, reason)) => {
-                        self.report.loosen(path, keyword, reason);
-                        continue;
+                (key, Value::Number(number)) => {
+                    self.seen += bounds.len();
+                    match flaw(members, key, number, &bounds, self.seen > MOST_SEEN) {
+                        None => value.clone(),
+                        Some((keyword, reason)) => {
+                            self.report.loosen(path, keyword, reason);
+                            continue;
+                        }
                     }
-                },
+                }
                 _ => value.clone(),
             };
             limited.insert(key.clone(), value);
         }
         Value::Object(limited)
+    }
+
+    /// The bounds that a schema has for its value, with those that it is combined with: each schema's once, as far as there
+    /// is room to look.
+    fn bounds(&mut self, schema: &Value, around: &[Bound]) -> Vec<Bound> {
+        let mut bounds = around.to_vec();
+        let (mut seen, mut level) = (HashSet::new(), vec![schema]);
+        for _ in 0..=MOST_FOLLOWED {
+            self.seen += level.len();
+            level.retain(|one| seen.insert(std::ptr::from_ref(*one)));
+            if self.seen > MOST_SEEN {
+                break;
+            }
+            for one in &level {
+                let bound = |key: &'static str| Some((key, one.get(key)?.as_f64()?));
+                bounds.extend(BOUNDS.into_iter().filter_map(bound));
+            }
+            level = level.iter().flat_map(|one| combined(self.root, one)).collect();
+        }
+        self.seen += bounds.len();
+        bounds
     }
 
     fn named(&mut self, named: &Map<String, Value>, path: &Path) -> Value {
@@ -100,16 +130,11 @@ impl Limits<'_> {
     }
 }
 
-/// Notes the bounds that a schema has for its value, with those that it is combined with.
-fn note_bounds(root: &Value, schema: &Value, levels: usize, noted: &mut Vec<Bound>) {
-    let bound = |key: &'static str| Some((key, schema.get(key)?.as_f64()?));
-    noted.extend(BOUNDS.into_iter().filter_map(bound));
-    let Some(levels) = levels.checked_sub(1) else { return };
+/// The schemas that apply to the same value.
+fn combined<'s>(root: &'s Value, schema: &'s Value) -> impl Iterator<Item = &'s Value> {
     let lists = ["allOf", "anyOf", "oneOf"].map(|key| schema.get(key).and_then(Value::as_array));
     let found = schema.get("$ref").and_then(Value::as_str).and_then(|to| target(root, to));
-    for one in lists.into_iter().flatten().flatten().chain(found) {
-        note_bounds(root, one, levels, noted);
-    }
+    lists.into_iter().flatten().flatten().chain(found)
 }
 
 /// A bound that llguidance takes for another, and why.
@@ -118,6 +143,7 @@ fn flaw(
     key: &str,
     number: &Number,
     bounds: &[Bound],
+    are_too_many: bool,
 ) -> Option<(&'static str, &'static str)> {
     let keyword = BOUNDS.into_iter().find(|bound| *bound == key)?;
     let is_integer = members
@@ -133,6 +159,9 @@ fn flaw(
     };
     if !is_exact {
         return Some((keyword, "llguidance holds bounds of few digits"));
+    }
+    if are_too_many && !is_integer {
+        return Some((keyword, "too many bounds to compare it with"));
     }
     let own = (keyword, number.as_f64()?);
     let is_mistaken = |of: &Bound| is_admitted(own, *of) || is_admitted(*of, own);
