@@ -24,7 +24,7 @@ def harmony(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch)
     def run(*arguments: str, stdin: str | bytes | None = None) -> Said:
         if stdin is not None:
             raw = stdin.encode() if isinstance(stdin, str) else stdin
-            monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(raw)))
+            monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(raw))))
         try:
             code = cli.main(arguments)
         except SystemExit as exited:

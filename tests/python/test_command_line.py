@@ -150,27 +150,27 @@ def write_rows(path: Path, count: int) -> str:
     return str(path)
 
 
-def test_dataset(tmp_path: Path) -> None:
+def test_dataset(tmp_path: Path, harmony: Any) -> None:
     rows = write_rows(tmp_path / "rows.jsonl", 20)
     with open(rows, "a") as file:
         file.write('{"messages": []}\n')
     out = str(tmp_path / "out.parquet")
-    done = run("dataset", rows, out, "--format", "chat")
-    assert done.returncode == 1
-    assert "error: 1 of 21 rows are bad, 1 % allowed: see " in done.stderr
-    done = run("dataset", rows, out, "--format", "chat", "--max-errors", "5%")
-    assert (done.returncode, done.stderr) == (0, "")
-    said = dict(line.split("  ", 1) for line in done.stdout.splitlines() if line[0] != " ")
+    done = harmony("dataset", rows, out, "--format", "chat")
+    assert done.code == 1
+    assert "error: 1 of 21 rows are bad, 1 % allowed: see " in done.err
+    done = harmony("dataset", rows, out, "--format", "chat", "--max-errors", "5%")
+    assert (done.code, done.err) == (0, "")
+    said = dict(line.split("  ", 1) for line in done.out.splitlines() if line[0] != " ")
     said = {name: value.strip() for name, value in said.items()}
     assert (said["rows"], said["examples"], said["errors"]) == ("21", "20", "1")
     assert re.fullmatch(r"median \d+, 95 % \d+, longest \d+", said["length"])
     assert said["written"].startswith(f"{out}, ")
     assert said["errors in"] == f"{out}.errors.jsonl"
-    assert re.search("\n  invalid_row +1\n  first +", done.stdout)
+    assert re.search("\n  invalid_row +1\n  first +", done.out)
     assert len(pq.read_table(out)) == 20
-    done = run("dataset", rows, out, "--format", "chat")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.splitlines()[-1].endswith(" nothing to do: this output was complete")
+    done = harmony("dataset", rows, out, "--format", "chat")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.splitlines()[-1].endswith(" nothing to do: this output was complete")
 
 
 @pytest.mark.parametrize(
@@ -191,56 +191,56 @@ def test_rows_of_an_output_are_shown(
     assert ("«<|channel|>final<|message|>No<|return|>»" in shown) == (columns == "dpo")
 
 
-def test_other_tables_are_not_shown(tmp_path: Path) -> None:
+def test_other_tables_are_not_shown(tmp_path: Path, harmony: Any) -> None:
     pq.write_table(pa.table({"x": [1]}), tmp_path / "x.parquet")
-    done = run("show", str(tmp_path / "x.parquet"))
-    assert done.returncode == 1
-    assert "x.parquet: has no columns of examples (known: input_ids, labels; " in done.stderr
+    done = harmony("show", str(tmp_path / "x.parquet"))
+    assert done.code == 1
+    assert "x.parquet: has no columns of examples (known: input_ids, labels; " in done.err
     (tmp_path / "y.parquet").write_text("no")
-    assert "y.parquet: cannot be read: " in run("show", str(tmp_path / "y.parquet")).stderr
+    assert "y.parquet: cannot be read: " in harmony("show", str(tmp_path / "y.parquet")).err
 
 
-def test_an_example_is_shown_as_it_is_written(tmp_path: Path) -> None:
+def test_an_example_is_shown_as_it_is_written(tmp_path: Path, harmony: Any) -> None:
     """With the date that data sets have: none."""
     chat = {"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Ho"}]}
     (tmp_path / "chat.json").write_text(json.dumps(chat))
     [example] = render([chat], format="chat")
-    done = run("show", "--ending", "training", "--to", "json", str(tmp_path / "chat.json"))
-    assert json.loads(done.stdout)["tokens"] == list(example.tokens)
+    done = harmony("show", "--ending", "training", "--to", "json", str(tmp_path / "chat.json"))
+    assert json.loads(done.out)["tokens"] == list(example.tokens)
 
 
-def test_dataset_from_standard_input(tmp_path: Path) -> None:
+def test_dataset_from_standard_input(tmp_path: Path, harmony: Any) -> None:
     rows = Path(write_rows(tmp_path / "rows.jsonl", 20)).read_text()
     out = tmp_path / "out"
-    done = run("dataset", "-", str(out), "--format", "chat", input=rows)
-    assert (done.returncode, done.stderr) == (0, "")
+    done = harmony("dataset", "-", str(out), "--format", "chat", stdin=rows)
+    assert (done.code, done.err) == (0, "")
     assert len(pq.read_table(out / "part-00000.parquet")) == 20
-    done = run("dataset", "-", str(out), "--format", "chat", input=rows)
+    done = harmony("dataset", "-", str(out), "--format", "chat", stdin=rows)
     again = "standard input cannot be read again: start over with --restart"
-    assert (done.returncode, done.stderr.strip().split("error: ")[-1]) == (1, again)
-    done = run("dataset", "-", str(out), "--format", "chat", "--restart", input=rows)
-    assert (done.returncode, len(pq.read_table(out / "part-00000.parquet"))) == (0, 20)
+    assert (done.code, done.err.strip().split("error: ")[-1]) == (1, again)
+    done = harmony("dataset", "-", str(out), "--format", "chat", "--restart", stdin=rows)
+    assert (done.code, len(pq.read_table(out / "part-00000.parquet"))) == (0, 20)
     for _ in range(2):
-        done = run("dataset", "-", str(tmp_path / "other"), input="")
-        assert (done.returncode, done.stderr[-13:]) == (1, "no rows in -\n")
+        done = harmony("dataset", "-", str(tmp_path / "other"), stdin="")
+        assert (done.code, done.err[-13:]) == (1, "no rows in -\n")
 
 
-def test_dataset_stops_at_bad_rows(tmp_path: Path) -> None:
+def test_dataset_stops_at_bad_rows(tmp_path: Path, harmony: Any) -> None:
     rows = write_rows(tmp_path / "rows.jsonl", 3)
     with open(rows, "a") as file:
         file.write("{}\n{}\n")
     arguments = ["dataset", rows, str(tmp_path / "out"), "--format", "chat", "--max-errors"]
-    done = run(*arguments, "1")
-    assert done.returncode == 1
-    assert "error: 2 bad rows, 1 is allowed: see " in done.stderr
-    assert done.stderr.endswith(f"; kept: {tmp_path / 'out'}\n")
-    assert "error: 2 of 5 rows are bad, 39.5 % allowed" in run(*arguments, "39.5%").stderr
+    done = harmony(*arguments, "1")
+    assert done.code == 1
+    assert "error: 2 bad rows, 1 is allowed: see " in done.err
+    assert done.err.endswith(f"; kept: {tmp_path / 'out'}\n")
+    assert "error: 2 of 5 rows are bad, 39.5 % allowed" in harmony(*arguments, "39.5%").err
     for wrong in ("x", "101%", "%", "1.5"):
-        done = run(*arguments, wrong)
-        assert done.returncode == 2
-        assert f"expected a number, a share such as 1%, or none, got {wrong}" in done.stderr
-    assert run(*arguments, "2").returncode == 0
-    assert run(*arguments, "none").returncode == 0
+        done = harmony(*arguments, wrong)
+        assert done.code == 2
+        assert f"expected a number, a share such as 1%, or none, got {wrong}" in done.err
+    assert harmony(*arguments, "2").code == 0
+    assert harmony(*arguments, "none").code == 0
 
 
 def test_options_reach_the_rendering(tmp_path: Path) -> None:
@@ -293,10 +293,9 @@ def test_a_process_that_ends_in_the_middle(kind: str, tmp_path: Path) -> None:
         assert running.returncode == -signal.SIGKILL
     assert not json.loads((out / "_report.json").read_text())["complete"]
     left = {path.name: path.stat().st_mtime_ns for path in out.glob("part-*.parquet")}
-    done = run("dataset", rows, str(out), *options)
-    assert (done.returncode, done.stderr) == (0, "")
     whole = tmp_path / "whole"
-    assert cli.main(["dataset", rows, str(whole), *options]) == 0
+    for written in (out, whole):
+        assert cli.main(["dataset", rows, str(written), *options]) == 0
     names = {path.name for path in whole.iterdir()}
     assert {path.name for path in out.iterdir()} == names
     assert len(names) > 20
@@ -385,8 +384,8 @@ def test_no_url_becomes_a_folder(
     assert [path.name for path in tmp_path.iterdir()] == ["rows.jsonl"]
 
 
-def test_a_strict_error_names_the_flag(tmp_path: Path) -> None:
+def test_a_strict_error_names_the_flag(tmp_path: Path, harmony: Any) -> None:
     (tmp_path / "cut.txt").write_text("<|channel|>final")
-    done = run("parse", "--strict", str(tmp_path / "cut.txt"))
-    assert done.returncode == 1
-    assert "lenient parsing, without --strict, reads what there is" in done.stderr
+    done = harmony("parse", "--strict", str(tmp_path / "cut.txt"))
+    assert done.code == 1
+    assert "lenient parsing, without --strict, reads what there is" in done.err

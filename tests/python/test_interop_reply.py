@@ -11,7 +11,7 @@ import random
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import pytest
@@ -132,9 +132,13 @@ def untyped(read: Any) -> Iterator[str]:
         yield from untyped(one)
 
 
+adapter = cache(TypeAdapter)
+"""Of a union of fifty types: its making takes longer than all of its reading here."""
+
+
 def checked(kind: Any, sent: Any) -> Any:
     """What is sent, as this type of an SDK, which has all of its members."""
-    read = TypeAdapter(kind).validate_python(sent)
+    read = adapter(kind).validate_python(sent)
     assert {*untyped(read)} <= {*UNTYPED}
     return read
 
