@@ -153,9 +153,9 @@ pub trait SetFrom<V, E> {
     fn set_from(&mut self, value: V) -> Result<(), E>;
 }
 
-/// Options that are functions or clocks, which JSON cannot give.
+/// An option that is a function, which JSON cannot give.
 macro_rules! not_in_json {
-    ($($type:ty),+) => {$(
+    ($type:ty) => {
         impl std::fmt::Debug for $type {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.write_str(stringify!($type))
@@ -173,7 +173,7 @@ macro_rules! not_in_json {
                 Err(serde::de::Error::custom("JSON cannot give this option"))
             }
         }
-    )+};
+    };
 }
 
 pub(crate) use not_in_json;

@@ -1,7 +1,6 @@
 //! Sampled tokens -> answers of APIs, for Python.
 
 use std::sync::{Mutex, MutexGuard};
-use std::time::Duration;
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -9,7 +8,7 @@ use pyo3::types::{PyBytes, PyDict, PyList};
 use pythonize::pythonize;
 
 use super::encoding::MANY_TOKENS;
-use super::errors::{InvalidArgument, OrRaise, OrRaiseAt, Read, unless_raised};
+use super::errors::{InvalidArgument, OrRaise, OrRaiseAt, Read};
 use super::gil::released_if;
 use super::interop::PyTurn;
 use super::options::{Failed, Given, ReadChoice, set_from};
@@ -17,7 +16,7 @@ use super::read::values::{optional, string};
 use super::{events, json, json_out, logprobs, options, tokens, write};
 use openai_harmony::Result;
 use openai_harmony::interop::{
-    Clock, FinishReason, Json, MakeId, ReasoningField, Reply, ReplyOptions, TokenLogprob,
+    FinishReason, Json, MakeId, ReasoningField, Reply, ReplyOptions, TokenLogprob,
 };
 use openai_harmony::machinery::SetFrom;
 
@@ -41,13 +40,6 @@ impl SetFrom<Given<'_, '_>, InvalidArgument> for Option<MakeId> {
     }
 }
 
-impl SetFrom<Given<'_, '_>, InvalidArgument> for Option<Clock> {
-    fn set_from(&mut self, given: Given<'_, '_>) -> Read<()> {
-        *self = given.function()?.map(|(now, failed)| clock(now, failed));
-        Ok(())
-    }
-}
-
 fn make_id(make: Py<PyAny>, failed: Failed) -> MakeId {
     MakeId::new(move |prefix| {
         let id = Python::attach(|py| {
@@ -58,30 +50,6 @@ fn make_id(make: Py<PyAny>, failed: Failed) -> MakeId {
             failed.keep(error);
             prefix.to_owned()
         })
-    })
-}
-
-/// A function that returns seconds, such as `time.monotonic`.
-fn clock(now: Py<PyAny>, failed: Failed) -> Clock {
-    Clock::new(move || {
-        let time = Python::attach(|py| {
-            let seconds = now.bind(py).call0()?;
-            time(&seconds).or_raise_at(py, "clock()")
-        });
-        time.unwrap_or_else(|error| {
-            failed.keep(error);
-            Duration::ZERO
-        })
-    })
-}
-
-/// Seconds from 0 on.
-fn time(seconds: &Bound<'_, PyAny>) -> Read<Duration> {
-    let number = seconds.extract::<f64>().map_err(|error| {
-        unless_raised(error, seconds, || InvalidArgument::type_of(seconds, "seconds"))
-    })?;
-    Duration::try_from_secs_f64(number).map_err(|_| {
-        InvalidArgument::value(format!("expected seconds of at least 0, got {number}"))
     })
 }
 

@@ -10,8 +10,16 @@ pub(super) fn seconds_since_1970() -> Option<u64> {
     Some(now.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs())
 }
 
-/// Returns the time since now; without a clock always zero.
-pub(super) fn stopwatch() -> impl Fn() -> Duration + Send + Sync + 'static {
-    let start = HAS_CLOCK.then(Instant::now);
-    move || start.map_or(Duration::ZERO, |start| start.elapsed())
+/// The time since it was started; without a clock always zero.
+#[derive(Debug)]
+pub(super) struct Stopwatch(Option<Instant>);
+
+impl Stopwatch {
+    pub(super) fn start() -> Self {
+        Self(HAS_CLOCK.then(Instant::now))
+    }
+
+    pub(super) fn elapsed(&self) -> Duration {
+        self.0.map_or(Duration::ZERO, |start| start.elapsed())
+    }
 }

@@ -62,7 +62,7 @@ pub use names::{Tool, ToolKind, ToolNames};
 #[cfg(feature = "training")]
 pub(crate) use nearest::nearest;
 pub use options::{Date, NamedToolChoice, Prompts, ReadOptions, Resolve, Unsupported};
-pub use reply::{BuiltinCall, Clock, MakeId, Reply, ReplyOptions};
+pub use reply::{BuiltinCall, MakeId, Reply, ReplyOptions};
 #[cfg(feature = "training")]
 pub(crate) use request::Request;
 pub(crate) use tools::INPUT;

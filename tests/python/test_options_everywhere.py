@@ -61,14 +61,13 @@ NOT_OF_ROWS = {
     "system_defaults": "Python always has them, as where it reads the JSON form",
 }
 NOT_OF_REPLIES = {"model": "it is required, and so in no table"}
-NOT_SAVED = {"make_id": "functions cannot be saved", "clock": "likewise"}
+NOT_SAVED = {"make_id": "functions cannot be saved"}
 NOT_OF_GRAMMARS = {
     "tool_choice": "an argument of its own, which requests have",
     "response_schema": "likewise",
 }
 DEFAULTS_OF_PYTHON = {
     "ReadOptions": {"date": "Rust takes no clock of its own"},
-    "ReplyOptions": {"clock": "`None` stands for the process's"},
     "RowOptions": {
         "config": "`None` stands for that of turns",
         "mask": "`None` stands for the default",
@@ -126,7 +125,7 @@ def test_they_are_found() -> None:
     assert {"overflow", "threads"} < set(ROWS)
     assert {"channels", "stop_tokens"} < set(MASK)
     assert {"identity", "unsupported"} < set(READING)
-    assert {"model", "clock"} < set(REPLYING)
+    assert {"model", "make_id"} < set(REPLYING)
     assert {"preambles", "prefill"} < set(GRAMMAR)
     assert {"keep_return", "tools"} < set(EXTENDING)
     assert {"channel", "text"} < set(PREFILL)

@@ -116,15 +116,11 @@ class ReadResponsesOptions(ReadOptions, total=False):
 
 
 class ResumeOptions(TypedDict, total=False):
-    """Those of ``Reply.from_bytes``, and of ``Turn.reply``: functions cannot be saved."""
+    """Those of ``Reply.from_bytes``, and of ``Turn.reply``: a function cannot be saved."""
 
     make_id: Annotated[
         Callable[[str], str] | None,
         Option(None, "Makes all ids: a function from a prefix (``call_``) to an id."),
-    ]
-    clock: Annotated[
-        Callable[[], float] | None,
-        Option(None, "Measures Ollama's durations: a function that returns seconds."),
     ]
 
 

@@ -226,7 +226,6 @@ def _chunks(turn: Turn | None, tokens: list[int], *, ended: bool) -> dict[str, A
         model="gpt-oss",
         id="answer",
         created=0,
-        clock=lambda: 0.0,
         prompt_tokens=_length(turn),
     )
     chunks = reply.feed([])

@@ -26,7 +26,7 @@ mod stop;
 mod thinking;
 mod timer;
 
-pub use options::{Clock, MakeId, ReplyOptions};
+pub use options::{MakeId, ReplyOptions};
 
 use std::fmt::Debug;
 
@@ -107,7 +107,7 @@ pub struct Reply {
     outcome: Option<Outcome>,
     timer: Timer,
     budget: Option<ThinkingBudget>,
-    /// The options, complete but for the functions.
+    /// The options, complete but for the function.
     options: ReplyOptions,
     /// How many tokens each call of `feed` was given.
     cuts: Vec<usize>,
@@ -127,14 +127,13 @@ impl Reply {
             None => ids::fresh(definition.prefixes.reply, make_id.as_ref())?,
         };
         let created = options.created.unwrap_or_else(seconds_now);
-        let timer = Timer::start(options.clock.unwrap_or_default());
+        let timer = Timer::start();
         let options = ReplyOptions {
             id: Some(id.clone()),
             created: Some(created),
             prompt_tokens: options.prompt_tokens.or(Some(counted)),
             prompt_token_ids: prompt.filter(|_| turn.answer.token_ids),
             make_id: None,
-            clock: None,
             ..options
         };
         let head = Head {

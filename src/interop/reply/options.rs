@@ -1,12 +1,11 @@
 //! Options of an answer.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use crate::interop::ReasoningField;
-use crate::interop::clock::{seconds_since_1970, stopwatch};
+use crate::interop::clock::seconds_since_1970;
 use crate::options::{not_in_json, options};
 use crate::tokenizer::TokenId;
 
@@ -55,13 +54,10 @@ options! {
         /// Makes all ids, in place of those derived from the answer's own.
         pub make_id: Option<MakeId>
             => with_make_id(make_id: MakeId) Some(make_id),
-        /// Measures the durations reported to Ollama clients.
-        pub clock: Option<Clock>
-            => with_clock(clock: Clock) Some(clock),
     }
 }
 
-not_in_json!(MakeId, Clock);
+not_in_json!(MakeId);
 
 impl ReplyOptions {
     /// The options of an answer by this model.
@@ -82,29 +78,6 @@ impl MakeId {
 
     pub(super) fn make(&self, prefix: &str) -> String {
         (self.0)(prefix)
-    }
-}
-
-/// A clock that never goes back: the time since some fixed moment.
-///
-/// The default on `wasm32-unknown-unknown`, which has no clock, always gives zero.
-#[derive(Clone)]
-pub struct Clock(Arc<dyn Fn() -> Duration + Send + Sync>);
-
-impl Clock {
-    /// Makes one of a closure.
-    pub fn new(now: impl Fn() -> Duration + Send + Sync + 'static) -> Self {
-        Self(Arc::new(now))
-    }
-
-    pub(super) fn now(&self) -> Duration {
-        (self.0)()
-    }
-}
-
-impl Default for Clock {
-    fn default() -> Self {
-        Self::new(stopwatch())
     }
 }
 

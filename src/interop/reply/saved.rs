@@ -51,8 +51,8 @@ enum Fed {
 
 impl Reply {
     /// Resumes a reply that [`Self::to_bytes`] saved, in another process for instance. Read the turn from the same
-    /// body. Only two of the options are used, the functions [`ReplyOptions::make_id`] and [`ReplyOptions::clock`]; the
-    /// others were saved. The cost is that of feeding the reply's tokens.
+    /// body. Only one of the options is used, the function [`ReplyOptions::make_id`]; the others
+    /// were saved. The cost is that of feeding the reply's tokens.
     ///
     /// # Errors
     ///
@@ -122,8 +122,7 @@ impl Reply {
                 saved.dialect
             )));
         }
-        let ReplyOptions { make_id, clock, .. } = options;
-        let options = ReplyOptions { make_id, clock, ..saved.options };
+        let options = ReplyOptions { make_id: options.make_id, ..saved.options };
         let mut reply = turn.reply(&encoding, options)?;
         match saved.fed {
             Fed::Tokens { tokens, cuts, logprobs, made_ids } => {

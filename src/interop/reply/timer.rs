@@ -2,27 +2,26 @@
 
 use std::time::Duration;
 
-use super::Clock;
+use crate::interop::clock::Stopwatch;
 
-/// Times the answer.
+/// Times the answer; moments are counted from its beginning.
 #[derive(Debug)]
 pub(super) struct Timer {
-    clock: Clock,
+    watch: Stopwatch,
     /// The time that had passed when the reply was resumed.
     before: Duration,
-    start: Duration,
     first_token: Option<Duration>,
     end: Duration,
 }
 
 impl Timer {
-    pub(super) fn start(clock: Clock) -> Self {
-        let start = clock.now();
-        Self { clock, before: Duration::ZERO, start, first_token: None, end: start }
+    pub(super) fn start() -> Self {
+        let (before, end) = (Duration::ZERO, Duration::ZERO);
+        Self { watch: Stopwatch::start(), before, first_token: None, end }
     }
 
     fn now(&self) -> Duration {
-        self.before.saturating_add(self.clock.now())
+        self.before.saturating_add(self.watch.elapsed())
     }
 
     pub(super) fn first_token(&mut self) {
@@ -35,21 +34,19 @@ impl Timer {
         self.end = self.now();
     }
 
-    /// How long ago the reply began, and when the first token came, counted from then.
+    /// How long ago the reply began, and when the first token came.
     pub(super) fn elapsed(&self) -> (Duration, Option<Duration>) {
-        let since = |moment: Duration| moment.saturating_sub(self.start);
-        (since(self.now()), self.first_token.map(since))
+        (self.now(), self.first_token)
     }
 
     /// Resumes from another timer's [`Self::elapsed`].
     pub(super) fn resume(&mut self, elapsed: Duration, first_token: Option<Duration>) {
-        self.before = elapsed;
-        self.first_token = first_token.map(|after| self.start.saturating_add(after));
+        (self.before, self.first_token) = (elapsed, first_token);
     }
 
     /// How long the prompt took, and the answer.
     pub(super) fn durations(&self) -> [Duration; 2] {
         let first = self.first_token.unwrap_or(self.end);
-        [first.saturating_sub(self.start), self.end.saturating_sub(first)]
+        [first, self.end.saturating_sub(first)]
     }
 }

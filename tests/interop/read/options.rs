@@ -1,8 +1,6 @@
 //! What a server decides.
 
-use std::time::Duration;
-
-use openai_harmony::interop::{Clock, Dialect, Json, MakeId, ReadOptions, ReplyOptions, Resolve};
+use openai_harmony::interop::{Dialect, Json, MakeId, ReadOptions, ReplyOptions, Resolve};
 use serde_json::json;
 
 use super::{options, said, system};
@@ -39,7 +37,5 @@ fn functions_of_ones_own_are_named_when_options_are_shown() {
     let read = options().with_resolve(Resolve::new(|_| None::<Json>));
     assert!(format!("{read:?}").contains("Resolve"));
     let reply = ReplyOptions::new("m").with_make_id(MakeId::new(str::to_owned));
-    let reply = reply.with_clock(Clock::new(|| Duration::ZERO));
-    let shown = format!("{reply:?}");
-    assert!(shown.contains("MakeId") && shown.contains("Clock"), "{shown}");
+    assert!(format!("{reply:?}").contains("MakeId"));
 }

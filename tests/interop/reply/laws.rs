@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use super::tokens;
-use crate::reply_laws::{check, logprobs, reply, turns};
+use crate::reply_laws::{check, logprobs, reply, response, turns};
 
 #[test]
 fn turns_are_of_every_dialect() {
@@ -129,7 +129,7 @@ fn answer(turn: &Turn, pieces: &[&[u32]], reason: FinishReason) -> Result<Value,
         reply.feed(piece, logprobs(turn, piece).as_deref())?;
     }
     reply.finish(reason, None)?;
-    Ok(reply.response())
+    Ok(response(&reply))
 }
 
 fn turns_with_logprobs() -> Vec<&'static Turn> {

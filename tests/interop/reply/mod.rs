@@ -8,7 +8,6 @@ mod laws;
 mod logprobs;
 mod meant;
 mod mended;
-mod ollama;
 mod pieces;
 mod prefix;
 mod responses;
@@ -56,7 +55,7 @@ fn ended(dialect: Dialect, body: &Value, sampled: &[&str], reason: FinishReason)
 }
 
 fn answered(dialect: Dialect, body: &Value, sampled: &[&str]) -> Value {
-    ended(dialect, body, sampled, FinishReason::Stop).response()
+    reply_laws::response(&ended(dialect, body, sampled, FinishReason::Stop))
 }
 
 /// All that is sent, the tokens fed one by one.
@@ -87,7 +86,7 @@ pub(super) fn with(mut body: Value, more: Value) -> Value {
 fn sent_whole(dialect: Dialect, body: &Value, sampled: &[&str]) -> String {
     let mut bytes = Vec::new();
     ended(dialect, body, sampled, FinishReason::Stop).response_into(&mut bytes);
-    String::from_utf8(bytes).unwrap()
+    reply_laws::without_durations(bytes)
 }
 
 /// What was streamed, as it goes over the wire.

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use openai_harmony::ErrorKind;
 use openai_harmony::interop::{
-    Clock, Dialect, FinishReason, MakeId, Reply, ReplyOptions, TokenLogprob, Turn,
+    Dialect, FinishReason, MakeId, Reply, ReplyOptions, TokenLogprob, Turn,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -20,24 +20,28 @@ use super::{
     tokens, turn,
 };
 
-fn still() -> Clock {
-    Clock::new(|| Duration::from_secs(5))
-}
-
 fn begun(turn: &Turn, options: ReplyOptions) -> Reply {
-    let options = options.with_id("a").with_created(7).with_clock(still());
+    let options = options.with_id("a").with_created(7);
     turn.reply(&encoding(), options).unwrap()
 }
 
 fn again(turn: &Turn, reply: &Reply) -> Reply {
-    let options = ReplyOptions::default().with_clock(still());
-    Reply::from_bytes(turn, &encoding(), &reply.to_bytes(), options).unwrap()
+    Reply::from_bytes(turn, &encoding(), &reply.to_bytes(), ReplyOptions::default()).unwrap()
+}
+
+/// What is saved of a reply but how long it took.
+fn timeless(reply: &Reply) -> Value {
+    let mut saved: Value = serde_json::from_slice(&reply.to_bytes()).unwrap();
+    for key in ["elapsed", "first_token"] {
+        saved[key].take();
+    }
+    saved
 }
 
 /// The same by a checkpoint.
 fn from_checkpoint(turn: &Turn, reply: &Reply) -> Reply {
-    let options = ReplyOptions::default().with_clock(still());
-    Reply::from_bytes(turn, &encoding(), &reply.to_checkpoint().unwrap(), options).unwrap()
+    let saved = reply.to_checkpoint().unwrap();
+    Reply::from_bytes(turn, &encoding(), &saved, ReplyOptions::default()).unwrap()
 }
 
 /// What is sent of tokens in pieces, saved and taken up before each piece where `moves` says so.
@@ -68,7 +72,7 @@ fn sent_by(
         assert!(reply.feed(&[], None).is_err(), "it is finished");
         assert_eq!(reply.finish(reason, None).unwrap(), []);
     }
-    (String::from_utf8(bytes).unwrap(), reply.response())
+    (reply_laws::without_durations(bytes), reply_laws::response(&reply))
 }
 
 proptest! {
@@ -286,8 +290,8 @@ fn only_what_may_begin_a_stop_string_is_held() {
 }
 
 fn resumed(turn: &Turn, state: &Value) -> Result<Reply, openai_harmony::Error> {
-    let options = ReplyOptions::default().with_clock(still());
-    Reply::from_bytes(turn, &encoding(), &serde_json::to_vec(state).unwrap(), options)
+    let saved = serde_json::to_vec(state).unwrap();
+    Reply::from_bytes(turn, &encoding(), &saved, ReplyOptions::default())
 }
 
 /// What was lost.
@@ -343,7 +347,7 @@ fn what_a_reply_knows_stays() {
     assert_eq!(moved.force(), reply.force());
     assert!(!moved.force().is_empty());
     assert_eq!((moved.tokens(), moved.usage()), (reply.tokens(), reply.usage()));
-    assert_eq!(again(&turn, &moved).to_bytes(), reply.to_bytes());
+    assert_eq!(timeless(&again(&turn, &moved)), timeless(&reply));
 }
 
 #[test]
@@ -360,7 +364,7 @@ fn how_it_ended_stays() {
             let moved = again(&turn, &reply);
             assert_eq!(moved.response(), reply.response(), "{dialect}");
             assert_eq!(moved.stop_sequence(), reply.stop_sequence(), "{dialect}");
-            assert_eq!(moved.to_bytes(), reply.to_bytes(), "{dialect}");
+            assert_eq!(timeless(&moved), timeless(&reply), "{dialect}");
         }
     }
 }
@@ -383,7 +387,7 @@ fn log_probabilities_stay() {
     let moved = again(&turn, &reply);
     assert_eq!(moved.response(), reply.response());
     assert_eq!(moved.response()["choices"][0]["logprobs"]["content"].as_array().unwrap().len(), 2);
-    assert_eq!(again(&turn, &moved).to_bytes(), reply.to_bytes());
+    assert_eq!(timeless(&again(&turn, &moved)), timeless(&reply));
 }
 
 /// Numbers that are read from decimals can have another last bit.
@@ -417,7 +421,7 @@ fn ids_are_not_made_again() {
     reply.feed(&tokens(THOUGHT), None).unwrap();
     reply.feed(&tokens(&CALL[..CALL.len() - "<|call|>".len()]), None).unwrap();
     let before = (count.load(Ordering::Relaxed), reply.response());
-    let options = ReplyOptions::default().with_make_id(make_id()).with_clock(still());
+    let options = ReplyOptions::default().with_make_id(make_id());
     let mut moved = Reply::from_bytes(&turn, &encoding(), &reply.to_bytes(), options).unwrap();
     assert_eq!((count.load(Ordering::Relaxed), moved.response()), before);
     moved.feed(&tokens("<|call|><|start|>assistant<|channel|>final<|message|>Hi"), None).unwrap();
@@ -482,21 +486,32 @@ fn a_choice_keeps_its_index() {
     assert_eq!(moved.response()["choices"][0]["index"], 1);
 }
 
-/// Seconds before it was saved count, and those until it was taken up do not.
+/// The time before it was saved counts, and that until it was taken up does not.
 #[test]
 fn durations_continue() {
-    let at = |seconds: u64| Clock::new(move || Duration::from_secs(seconds));
+    let wait = || std::thread::sleep(Duration::from_millis(3));
     let turn = turn(OLLAMA, &plain_of(OLLAMA));
-    let ticking = AtomicU64::new(10);
-    let ticks = Clock::new(move || Duration::from_secs(ticking.fetch_add(3, Ordering::Relaxed)));
-    let options = ReplyOptions::new("m").with_prompt_tokens(9);
-    let mut reply = turn.reply(&encoding(), options.with_clock(ticks)).unwrap();
-    // Begins at 10, has its first token at 13, and is saved at 16.
+    let start = Instant::now();
+    let mut reply = begun(&turn, ReplyOptions::new("m").with_prompt_tokens(9));
+    reply.feed(&[], None).unwrap();
+    wait();
     reply.feed(&tokens("<|channel|>final<|message|>Hi"), None).unwrap();
-    let options = ReplyOptions::default().with_clock(at(2));
-    let mut moved = Reply::from_bytes(&turn, &encoding(), &reply.to_bytes(), options).unwrap();
-    moved.finish(FinishReason::Stop, None).unwrap();
-    let answer = moved.response();
-    assert_eq!(answer["prompt_eval_duration"], 3_000_000_000_u64);
-    assert_eq!(answer["total_duration"], 6_000_000_000_u64);
+    wait();
+    for saved in [reply.to_bytes(), reply.to_checkpoint().unwrap()] {
+        let pause = Instant::now();
+        wait();
+        let pause = pause.elapsed();
+        let options = ReplyOptions::default();
+        let mut moved = Reply::from_bytes(&turn, &encoding(), &saved, options).unwrap();
+        moved.finish(FinishReason::Stop, None).unwrap();
+        let lasted = start.elapsed();
+        let answer = moved.response();
+        let [prompt, eval, total, load] = ["prompt_eval", "eval", "total", "load"]
+            .map(|name| Duration::from_nanos(answer[format!("{name}_duration")].as_u64().unwrap()));
+        assert!(prompt >= Duration::from_millis(3) && eval >= Duration::from_millis(3), "{answer}");
+        assert!(
+            total == prompt + eval && total + pause <= lasted && load.is_zero(),
+            "{answer} {lasted:?}"
+        );
+    }
 }
