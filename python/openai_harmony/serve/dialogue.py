@@ -9,7 +9,7 @@ from typing import Any
 from uuid import uuid4
 
 from openai_harmony.interop import Body
-from openai_harmony.serve.bodies import Bodies
+from openai_harmony.serve.bodies import Bodies, json_bytes
 from openai_harmony.serve.keys import Key
 from openai_harmony.serve.limits import Held
 from openai_harmony.serve.store import input_of
@@ -46,48 +46,43 @@ class Dialogue:
         """A response is under way."""
         self._active[identity] = lane
 
-    async def ended(
-        self, asked: dict[str, Any], size: int, event: dict[str, Any]
-    ) -> dict[str, Any] | None:
+    async def ended(self, asked: Body, size: int, kind: str, response: Body) -> Body | None:
         """A response has ended; the request that what the user said meanwhile asks for."""
-        response = event["response"]
-        identity, output = response["id"], response["output"]
+        identity, output = response.text("id") or "", response.items("output")
         lane = self._active.pop(identity, None)
         steers = self._steers.pop(identity, [])
-        if event["type"] == "response.failed":
+        if kind == "response.failed":
             for steer in steers:
                 await self._refuse(steer, lane, "successor_creation_failed", "the response failed")
             return None
         await self._remember(identity, asked, size, output)
         if not steers:
             return None
-        if not (required := [_stub(item) for item in output if item["type"].endswith("_call")]):
-            return {
-                **asked,
-                "previous_response_id": identity,
-                "input": [item for steer in steers for item in steer["items"]],
-            }
+        calls = [item for _, type_, item in output if (type_ or "").endswith("_call")]
+        if not (required := [_stub(json.loads(call)) for call in calls]):
+            said = json_bytes([item for steer in steers for item in steer["items"]])
+            after = asked.with_member("previous_response_id", json_bytes(identity))
+            return after.with_member("input", said)
         self._steers[identity] = steers
         for steer in steers:
             about = {"reason": "waiting_for_required_input", "required_input": required}
             await self._tell("response.steer.pending", steer, lane, about)
         return None
 
-    def continued(self, asked: dict[str, Any]) -> dict[str, Any]:
+    def continued(self, asked: Body) -> Body:
         """A request with what users said to the response before it, which waited for results."""
-        identity = asked.get("previous_response_id")
-        if not isinstance(identity, str) or identity in self._active:
+        identity = asked.text("previous_response_id")
+        if identity is None or identity in self._active:
             return asked
         steers = self._steers.pop(identity, [])
-        before = [item for steer in steers for item in steer["items"]]
-        given = asked.get("input") or []
-        given = [_said(given)] if isinstance(given, str) else given
-        return {**asked, "input": [*before, *given]} if before else asked
+        before = [json_bytes(item) for steer in steers for item in steer["items"]]
+        given = [item for _, _, item in asked.items("input")]
+        if (text := asked.text("input")) is not None:
+            given = [json_bytes(_said(text))]
+        return asked.with_member("input", _list([*before, *given])) if before else asked
 
-    async def _remember(
-        self, identity: str, asked: dict[str, Any], size: int, output: list[Any]
-    ) -> None:
-        previous = asked.get("previous_response_id")
+    async def _remember(self, identity: str, asked: Body, size: int, output: list[Any]) -> None:
+        previous = asked.text("previous_response_id")
         before = None if previous is None else self.recent.get(previous)
         if previous is not None and before is None:
             return  # the store has it
@@ -159,20 +154,17 @@ class Dialogue:
         await self._send(event, lane)
 
 
-def json_bytes(value: Any) -> bytes:
-    """As UTF-8."""
-    return json.dumps(value, ensure_ascii=False).encode()
-
-
-def _conversation(
-    before: Body | None, asked: dict[str, Any], output: list[Any]
-) -> tuple[Body, int]:
+def _conversation(before: Body | None, asked: Body, output: list[Any]) -> tuple[Body, int]:
     """The items up to and with a response, and how many bytes they have."""
-    earlier = [] if before is None else json.loads(before.json() or b"[]")
-    body = Body(json_bytes({"input": asked.get("input") or []}))
-    said = [json.loads(item) for _, _, item in input_of(body)]
-    raw = json_bytes([*earlier, *said, *output])
+    earlier = b"[]" if before is None else before.json() or b"[]"
+    items = [item for _, _, item in Body(b'{"said":%b}' % earlier).items("said")]
+    items += [item.encode() for _, _, item in input_of(asked)]
+    raw = _list([*items, *(item for _, _, item in output)])
     return Body(raw), len(raw)
+
+
+def _list(items: list[bytes]) -> bytes:
+    return b"[%b]" % b",".join(items)
 
 
 def _said(text: str) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from openai_harmony.serve.answers import (
     joined,
     side_by_side,
 )
-from openai_harmony.serve.bodies import Bodies, is_quick
+from openai_harmony.serve.bodies import Bodies, is_quick, json_bytes
 from openai_harmony.serve.configuration import Configuration
 from openai_harmony.serve.constraint import Constraint, constraint_of
 from openai_harmony.serve.engine_fields import (
@@ -332,10 +332,15 @@ class Gateway:
         try:
             body, size = await self.bodies.read(request)
             found = await call.refer(body) if call.refer else {}
-            made = await in_thread_if(not is_quick(body, size), make, body, found)
+            is_large = not is_quick(body, size)
+
+            def work() -> bytes:
+                return json_bytes(make(body, found), in_parts=is_large)
+
+            made = await in_thread_if(is_large, work)
             is_anthropic = call.api == "anthropic"
             headers = {"request-id": request_id(request.headers)} if is_anthropic else None
-            return JSONResponse(made, headers=headers)
+            return Response(made, headers=headers, media_type="application/json")
         except REFUSALS as error:
             return await self.refuse(request, error)
 

@@ -248,11 +248,11 @@ class Store:
         self._write(insert)
         self._purge()
 
-    def response(self, owner: str, identity: str) -> dict[str, Any] | None:
-        """A response, or ``None`` if there is none of this id."""
+    def response(self, owner: str, identity: str) -> str | None:
+        """A response, as JSON, or ``None`` if there is none of this id."""
         with _errors(), self._engine.connect() as connection:
             row = self._row(connection, owner, identity)
-        return None if row is None else dict(json.loads(row.response))
+        return None if row is None else str(row.response)
 
     def input_items(self, owner: str, identity: str) -> list[Item] | None:
         """What was asked, or ``None`` if there is no response of this id."""

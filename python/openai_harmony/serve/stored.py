@@ -16,7 +16,7 @@ from openai_harmony.interop import Body, responses
 from openai_harmony.interop.reply import Reply
 from openai_harmony.interop.turn import Turn
 from openai_harmony.serve.answers import Keep
-from openai_harmony.serve.bodies import count
+from openai_harmony.serve.bodies import count, json_bytes
 from openai_harmony.serve.compaction import answer, compacted, events
 from openai_harmony.serve.gateway import Call, Gateway
 from openai_harmony.serve.journal import LOG
@@ -78,7 +78,7 @@ class StoredResponses:
         if request.query_params.get("stream", "false") != "false":
             error = RefusedError("stream: a stored response is given whole", path="stream")
             return await self._gateway.refuse(request, error)
-        return await self._found(request, "response", lambda found: found)
+        return await self._found(request, "response", str.encode)
 
     async def cancel(self, request: Request) -> Response:
         """``POST /v1/responses/ID/cancel``: refused, since no response runs in the background."""
@@ -91,15 +91,17 @@ class StoredResponses:
     async def delete(self, request: Request) -> Response:
         """``DELETE /v1/responses/ID``."""
         deleted = {"id": request.path_params["identity"], "object": "response", "deleted": True}
-        return await self._found(request, "delete", lambda _: deleted)
+        return await self._found(request, "delete", lambda _: json_bytes(deleted))
 
     async def input_items(self, request: Request) -> Response:
         """``GET /v1/responses/ID/input_items``, the newest first unless ``order=asc``."""
-        return await self._found(
-            request, "input_items", lambda found: _page([typed(item) for item in found], request)
-        )
 
-    async def _found(self, request: Request, asked: str, made: Callable[[Any], Any]) -> Response:
+        def page(found: Any) -> bytes:
+            return json_bytes(_page([typed(item) for item in found], request), in_parts=True)
+
+        return await self._found(request, "input_items", page)
+
+    async def _found(self, request: Request, asked: str, made: Callable[[Any], bytes]) -> Response:
         """The answer made from what the store returns when it is asked for a response."""
         identity = request.path_params["identity"]
         try:
@@ -110,10 +112,10 @@ class StoredResponses:
             found = await self._store.ask(key, ask, key.owner, identity)
             if found is None or found is False:
                 raise RefusedError(f"no response {identity!r} is stored", 404)
-            response = await in_thread(lambda: JSONResponse(made(found)))
-            if len(response.body) >= LARGE:
-                count(request, len(response.body))
-            return response
+            answer = await in_thread(made, found)
+            if len(answer) >= LARGE:
+                count(request, len(answer))
+            return Response(answer, media_type="application/json")
         except RefusedError as error:
             if isinstance(error, StoreError):
                 LOG.error("%s: %s", error, error.reason)

@@ -18,11 +18,12 @@ from starlette.responses import Response
 from starlette.types import Message
 from starlette.websockets import WebSocket
 
+from openai_harmony.interop import Body
 from openai_harmony.serve.bodies import Bodies
 from openai_harmony.serve.connections import Connections, Impatient
-from openai_harmony.serve.dialogue import MOST_WAITING, Dialogue, json_bytes
+from openai_harmony.serve.dialogue import MOST_WAITING, Dialogue
 from openai_harmony.serve.limits import Held
-from openai_harmony.serve.refusals import key_of
+from openai_harmony.serve.refusals import RefusedError, key_of
 from openai_harmony.serve.threads import LARGE, in_thread_if
 
 RESTARTS, TRY_LATER = 1012, 1013
@@ -138,13 +139,14 @@ class ResponsesSocket:
         if message.get("code") == RESTARTS:
             self._ends = True
             return True
-        raw, held = message.get("text") or message.get("bytes") or "", self._arrived()
+        raw, held = message.get("bytes") or (message.get("text") or "").encode(), self._arrived()
         try:
-            event = await in_thread_if(len(raw) >= LARGE, json.loads, raw)
+            parsed = self._bodies.parsed
+            event = await in_thread_if(len(raw) >= LARGE, parsed, raw, self._socket.url.path)
             await self._take(event, len(raw), held)
-        except (ValueError, AttributeError, TypeError) as error:
+        except RefusedError as error:
             held.becomes(0)
-            await self._fail(400, f"not an event: {error}")
+            await self._fail(error.status, f"not an event: {error}")
         return None
 
     def _arrives(self, size: int) -> bool:
@@ -169,10 +171,11 @@ class ResponsesSocket:
             self._late = None
         return held
 
-    async def _take(self, event: dict[str, Any], size: int, held: Held) -> None:
-        kind, lane = event.pop("type", None), event.pop("stream_id", None)
-        if lane is not None and not (isinstance(lane, str) and len(lane) <= _MOST_ID):
-            raise ValueError(f"stream_id: expected a text of at most {_MOST_ID} characters")
+    async def _take(self, event: Body, size: int, held: Held) -> None:
+        kind, lane = event.text("type"), event.text("stream_id")
+        if event.kind("stream_id") is not None and (lane is None or len(lane) > _MOST_ID):
+            text = f"stream_id: expected a text of at most {_MOST_ID} characters"
+            raise RefusedError(text)
         if kind == "response.create" and not self._ends and self._waiting < MOST_WAITING:
             self._waiting += 1
             answering = self._answer(event, size, held, lane, self._lanes.get(lane))
@@ -185,13 +188,14 @@ class ResponsesSocket:
         elif kind == "response.create":
             await self._fail(429, f"more than {MOST_WAITING} requests wait", lane)
         elif kind == "response.steer":
-            await self.dialogue.steer(event.get("previous_response_id"), event.get("input"), size)
+            said = json.loads(event.json("input") or b"null")
+            await self.dialogue.steer(event.text("previous_response_id"), said, size)
         else:
             await self._fail(400, f"unknown type of an event {kind!r}", lane)
 
     async def _answer(
         self,
-        asked: dict[str, Any],
+        asked: Body,
         size: int,
         held: Held,
         lane: str | None,
@@ -200,7 +204,7 @@ class ResponsesSocket:
         try:
             if before is not None:
                 await asyncio.wait((before,))
-            following: dict[str, Any] | None = asked
+            following: Body | None = asked
             while following is not None and not self._gone.is_set():
                 following = await _Exchange(self, following, size, held, lane).run()
         finally:
@@ -262,7 +266,7 @@ class _Exchange:
     def __init__(
         self,
         socket: ResponsesSocket,
-        asked: dict[str, Any],
+        asked: Body,
         size: int,
         held: Held,
         lane: str | None,
@@ -273,12 +277,11 @@ class _Exchange:
         self._streams = self._is_whole = False
         self._passed_on = 0
         """The number of events of the current piece that are sent; a cancelled one comes again."""
-        self._following: dict[str, Any] | None = None
+        self._following: Body | None = None
 
-    async def run(self) -> dict[str, Any] | None:
+    async def run(self) -> Body | None:
         """Sends the answer; the request that follows it by itself."""
-        asked = {**self._asked, "stream": True}
-        body = await in_thread_if(self._size >= LARGE, json_bytes, asked)
+        body = await in_thread_if(self._size >= LARGE, _as_body, self._asked)
         await self._socket.ask(body, self._held, self._send)
         if not self._is_whole:
             self._socket.give_up()
@@ -308,9 +311,22 @@ class _Exchange:
             self._held.becomes(0)  # before the client asks again
         await self._socket.send_text(data, self._lane)
         self._passed_on += 1
-        if kind == "response.created":
-            self._socket.dialogue.begun(json.loads(data)["response"]["id"], self._lane)
-        elif kind in _ENDS:
-            self._following = await self._socket.dialogue.ended(
-                self._asked, self._size, json.loads(data)
-            )
+        if kind == "response.created" or kind in _ENDS:
+            response = await in_thread_if(len(data) >= LARGE, _response, data)
+            dialogue = self._socket.dialogue
+            if kind in _ENDS:
+                self._following = await dialogue.ended(self._asked, self._size, kind, response)
+            else:
+                dialogue.begun(response.text("id") or "", self._lane)
+
+
+def _as_body(event: Body) -> bytes:
+    """The body of an event that asks for a response, which is streamed."""
+    for name, found in (("type", b"null"), ("stream_id", b"null"), ("stream", b"true")):
+        event = event.with_member(name, found)
+    return event.json() or b""
+
+
+def _response(event: str) -> Body:
+    """The response of an event."""
+    return Body(Body(event.encode()).json("response") or b"{}")

@@ -501,6 +501,7 @@ class Worlds:
 
         sqlalchemy.event.listen(sqlalchemy.Engine, "before_cursor_execute", fail)
         asyncio.Handle._run = watched  # type: ignore[assignment,method-assign]
+        gc.collect()  # what the world before it left
         gc.freeze()
         gc.disable()
         try:
