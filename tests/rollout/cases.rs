@@ -8,6 +8,23 @@ use serde_json::json;
 
 use crate::{assistant, encoding, prompt, result, sampled, text, tokens, tools, user};
 
+fn begun(options: ExtendOptions) -> Rollout {
+    Rollout::new(encoding(), [user("2 + 2?")], options).unwrap()
+}
+
+/// Why a prompt that goes on is another; `None` if it is the same and more.
+fn broken(
+    prompt: &[u32],
+    sampled: &str,
+    new: &[Message],
+    options: &ExtendOptions,
+) -> Option<Break> {
+    match encoding().extend(prompt, &tokens(sampled), new, options).unwrap() {
+        Extension::Broken { reason, .. } => Some(reason),
+        Extension::Extended { .. } => None,
+    }
+}
+
 #[test]
 fn a_content_that_was_cut_off_is_closed() {
     let prompt = prompt(&[user("2 + 2?")], RenderConfig::new());
@@ -23,7 +40,7 @@ fn a_content_that_was_cut_off_is_closed() {
         let expected = format!("{stop}<|start|>user<|message|>Go on<|end|><|start|>assistant");
         assert_eq!(text(&added), expected);
         // The stop token that was added is in the span of its message.
-        let mut rollout = Rollout::new(encoding(), [user("2 + 2?")], ExtendOptions::new()).unwrap();
+        let mut rollout = begun(ExtendOptions::new());
         rollout.sampled(&tokens(sampled), None).unwrap();
         assert_eq!(rollout.extend(&[user("Go on")]).unwrap(), None);
         let spans = rollout.segments()[0].spans();
@@ -36,9 +53,7 @@ fn a_prompt_with_a_prefill_goes_on() {
     let prompt =
         tokens("<|start|>user<|message|>?<|end|><|start|>assistant<|channel|>final<|message|>It");
     let config = ExtendOptions::new().with_keep_return(true);
-    let found =
-        encoding().extend(&prompt, &tokens(" is 4.<|return|>"), &[user("Sure?")], &config).unwrap();
-    assert!(matches!(found, Extension::Extended { .. }), "{found:?}");
+    assert_eq!(broken(&prompt, " is 4.<|return|>", &[user("Sure?")], &config), None);
 }
 
 #[test]
@@ -56,17 +71,16 @@ fn a_header_that_was_cut_off_breaks() {
 /// Malformed tokens before a question mean something else at the end of all.
 #[test]
 fn a_prompt_that_is_read_in_parts_means_what_the_whole_does() {
-    let mut rollout = Rollout::new(encoding(), [user("2 + 2?")], ExtendOptions::new()).unwrap();
+    let mut rollout = begun(ExtendOptions::new());
     for (sampled, new, broken) in [
         ("analysis<|start|>assistant", vec![], Some(Break::CutInHeader)),
         ("<|end|>__X<|start|>user<|message|>", vec![], None),
         ("<|channel|>final<|end|>", vec![user("?")], Some(Break::ThoughtsDropped)),
     ] {
-        let (prompt, sampled) = (rollout.prompt(), tokens(sampled));
-        let found = encoding().extend(&prompt, &sampled, &new, &ExtendOptions::new()).unwrap();
-        rollout.sampled(&sampled, None).unwrap();
+        let found = self::broken(&rollout.prompt(), sampled, &new, &ExtendOptions::new());
+        rollout.sampled(&tokens(sampled), None).unwrap();
         assert_eq!(rollout.extend(&new).unwrap(), broken);
-        assert_eq!(matches!(found, Extension::Broken { .. }), broken.is_some());
+        assert_eq!(found.is_some(), broken.is_some());
     }
 }
 
@@ -76,16 +90,12 @@ fn thoughts_are_dropped_after_an_answer() {
     let prompt = prompt(&[user("2 + 2?")], RenderConfig::new());
     let options = ExtendOptions::new().with_keep_return(true);
     let developer = Message::from_role_and_content(Role::Developer, "Be brief.");
-    for (channel, broken) in [("final", Some(Break::ThoughtsDropped)), ("commentary", None)] {
+    for (channel, expected) in [("final", Some(Break::ThoughtsDropped)), ("commentary", None)] {
         let said = format!(
             "<|channel|>analysis<|message|>Sum.<|end|><|start|>assistant<|channel|>{channel}<|message|>4<|return|>"
         );
         let new = std::slice::from_ref(&developer);
-        let found = match encoding().extend(&prompt, &tokens(&said), new, &options).unwrap() {
-            Extension::Broken { reason, .. } => Some(reason),
-            Extension::Extended { .. } => None,
-        };
-        assert_eq!(found, broken, "{channel}");
+        assert_eq!(broken(&prompt, &said, new, &options), expected, "{channel}");
     }
 }
 
@@ -100,17 +110,13 @@ fn thoughts_of_the_prompt_stay_until_a_turn_ends() {
     let call = "<|channel|>commentary to=functions.f<|message|>{}<|call|>";
     let preamble = "<|channel|>commentary<|message|>I add.<|end|>";
     let developer = Message::from_role_and_content(Role::Developer, "Be brief.");
-    for (sampled, new, broken) in [
+    for (sampled, new, expected) in [
         (call, result("functions.f"), None),
         (preamble, developer.clone(), None),
         (preamble, user("?"), Some(Break::ThoughtsDropped)),
         ("<|channel|>final<|message|>5<|return|>", developer, Some(Break::ThoughtsDropped)),
     ] {
-        let found = match encoding().extend(&prompt, &tokens(sampled), &[new], &options).unwrap() {
-            Extension::Broken { reason, .. } => Some(reason),
-            Extension::Extended { .. } => None,
-        };
-        assert_eq!(found, broken, "{sampled}");
+        assert_eq!(broken(&prompt, sampled, &[new], &options), expected, "{sampled}");
     }
 }
 
@@ -141,77 +147,54 @@ fn declaring_tools_breaks_where_the_system_message_must_say_so() {
     assert!(matches!(found, Extension::Extended { .. }), "{found:?}");
 }
 
-/// A prompt, what was sampled, new messages; the error.
-type Case<'c> = (&'c [u32], Vec<u32>, Vec<Message>, &'c str);
-
 #[test]
 fn what_cannot_go_on_is_refused() {
-    let good = prompt(&[user("2 + 2?")], RenderConfig::new());
+    let open = "<|start|>user<|message|>2 + 2?<|end|><|start|>assistant";
     let answer = "<|channel|>final<|message|>4<|return|>";
     let calls = "<|channel|>commentary to=functions.f<|message|>{}<|call|>";
-    let cases: [Case<'_>; 11] = [
-        (&[], tokens(answer), vec![], "prompt: does not end with an open message of the assistant"),
+    let goes_on = [calls, "x"].concat();
+    let begins = [answer, "<|start|>"].concat();
+    let closed = "prompt: does not end with an open message of the assistant";
+    let none: &[Message] = &[];
+    for (prompt, sampled, messages, expected) in [
+        ("", answer, none, closed),
+        ("Hello", answer, none, closed),
+        ("<|start|>user<|message|>2 + 2?<|end|>", answer, none, closed),
+        ("<|start|>user", answer, none, closed),
+        (open, "", none, "sampled: has no tokens"),
+        (open, &goes_on, none, "sampled[10]: follows <|call|>, where sampling stops"),
+        (open, &begins, none, "sampled[5]: follows <|return|>, where sampling stops"),
         (
-            &tokens("Hello"),
-            tokens(answer),
-            vec![],
-            "prompt: does not end with an open message of the assistant",
-        ),
-        (
-            &good[..good.len() - 2],
-            tokens(answer),
-            vec![],
-            "prompt: does not end with an open message of the assistant",
-        ),
-        (
-            &tokens("<|start|>user"),
-            tokens(answer),
-            vec![],
-            "prompt: does not end with an open message of the assistant",
-        ),
-        (&good, vec![], vec![], "sampled: has no tokens"),
-        (&good, vec![17, 201_089], vec![], "sampled[1]: 201089 is not a token id"),
-        (
-            &good,
-            tokens(&format!("{calls}x")),
-            vec![],
-            "sampled[10]: follows <|call|>, where sampling stops",
-        ),
-        (
-            &good,
-            tokens(&format!("{answer}<|start|>")),
-            vec![],
-            "sampled[5]: follows <|return|>, where sampling stops",
-        ),
-        (
-            &good,
-            tokens(calls),
-            vec![result("functions.g")],
+            open,
+            calls,
+            &[result("functions.g")],
             "messages[0]: no pending call to \"functions.g\" (pending: functions.f)",
         ),
         (
-            &good,
-            tokens(answer),
-            vec![user("?"), result("functions.f")],
+            open,
+            answer,
+            &[user("?"), result("functions.f")],
             "messages[1]: no pending call to \"functions.f\" (pending: none)",
         ),
         (
-            &good,
-            tokens(answer),
-            vec![assistant("final", "5")],
+            open,
+            answer,
+            &[assistant("final", "5")],
             "messages[0]: is a message of the assistant, which must be sampled",
         ),
-    ];
-    for (prompt, sampled, messages, expected) in cases {
-        let error =
-            encoding().extend(prompt, &sampled, &messages, &ExtendOptions::new()).unwrap_err();
-        assert_eq!(error.to_string(), format!("Invalid rollout: {expected}"));
+    ] {
+        let (prompt, sampled) = (tokens(prompt), tokens(sampled));
+        let found = encoding().extend(&prompt, &sampled, messages, &ExtendOptions::new());
+        assert_eq!(found.unwrap_err().to_string(), format!("Invalid rollout: {expected}"));
     }
+    let found = encoding().extend(&tokens(open), &[17, 201_089], none, &ExtendOptions::new());
+    let expected = "Invalid rollout: sampled[1]: 201089 is not a token id";
+    assert_eq!(found.unwrap_err().to_string(), expected);
 }
 
 #[test]
 fn an_error_leaves_the_rollout_as_it_was() {
-    let mut rollout = Rollout::new(encoding(), [user("2 + 2?")], ExtendOptions::new()).unwrap();
+    let mut rollout = begun(ExtendOptions::new());
     let answer = tokens("<|channel|>final<|message|>4<|return|>");
     let before = rollout.prompt();
     let refuse = |error: openai_harmony::Error, expected: &str| {
@@ -270,7 +253,7 @@ fn every_call_of_a_step_may_be_answered() {
 
 #[test]
 fn a_step_says_what_was_sampled() {
-    let mut rollout = Rollout::new(encoding(), [user("2 + 2?")], ExtendOptions::new()).unwrap();
+    let mut rollout = begun(ExtendOptions::new());
     let sampled = tokens(
         "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>commentary<|message|>I look.<|end|>\
          <|start|>assistant<|channel|>commentary to=functions.f<|message|>{\"a\":",
@@ -287,7 +270,7 @@ fn a_step_says_what_was_sampled() {
     assert_eq!((step.said[0].span.start, step.said[2].span.end), (0, sampled.len()));
     assert!(!step.is_complete() && step.thought_closed() && step.stop_token.is_none());
 
-    let mut rollout = Rollout::new(encoding(), [user("2 + 2?")], ExtendOptions::new()).unwrap();
+    let mut rollout = begun(ExtendOptions::new());
     let step = rollout.sampled(&tokens("<|channel|>analysis<|message|>Hm"), None).unwrap();
     assert!(!step.thought_closed());
 }
@@ -295,7 +278,7 @@ fn a_step_says_what_was_sampled() {
 #[test]
 fn branches_go_their_own_ways() {
     let config = ExtendOptions::new().with_keep_return(true);
-    let mut one = Rollout::new(encoding(), [user("2 + 2?")], config).unwrap();
+    let mut one = begun(config);
     let mut other = one.clone();
     one.sampled(&tokens("<|channel|>final<|message|>4<|return|>"), None).unwrap();
     other.sampled(&tokens("<|channel|>final<|message|>5<|return|>"), None).unwrap();
@@ -353,7 +336,7 @@ fn a_result_answers_the_call_of_its_name_first() {
 #[test]
 fn what_was_sampled_is_written_as_it_was_read() {
     let config = ExtendOptions::new().with_config(RenderConfig::new().with_validate(true));
-    let mut rollout = Rollout::new(encoding(), [user("?")], config).unwrap();
+    let mut rollout = begun(config);
     rollout.sampled(&tokens("<|channel|>final json<|message|>{}<|return|>"), None).unwrap();
     let unsafe_name = Message::from_author_and_content(Author::new(Role::User, "a b"), "?");
     let refused = rollout.extend(&[user("?"), unsafe_name]).unwrap_err().to_string();
@@ -381,14 +364,14 @@ fn a_sample_that_is_cut_inside_a_character_breaks_as_that() {
         ("<|channel|>", Some(Break::CutInHeader)),
     ] {
         for (cut, expected) in [(1, expected), (person.len() - 1, expected)] {
-            let mut rollout = Rollout::new(encoding(), [user("?")], ExtendOptions::new()).unwrap();
+            let mut rollout = begun(ExtendOptions::new());
             let step =
                 rollout.sampled(&[&tokens(before)[..], &person[..cut]].concat(), None).unwrap();
             assert_eq!(step.stop_token, None);
             assert_eq!(rollout.extend(&[user("?")]).unwrap(), expected, "{before}");
         }
     }
-    let mut rollout = Rollout::new(encoding(), [user("?")], ExtendOptions::new()).unwrap();
+    let mut rollout = begun(ExtendOptions::new());
     rollout.sampled(&[tokens("<|channel|>final<|message|>"), person].concat(), None).unwrap();
     assert_eq!(rollout.extend(&[user("?")]).unwrap(), None);
 }
@@ -403,7 +386,7 @@ fn a_step_has_the_stop_token_wherever_it_is() {
         ("<|channel|>final<|message|>Hi", None),
     ] {
         assert_eq!(waits(sampled).1, stop, "{sampled}");
-        let mut rollout = Rollout::new(encoding(), [user("?")], ExtendOptions::new()).unwrap();
+        let mut rollout = begun(ExtendOptions::new());
         let step = rollout.sampled(&tokens(sampled), None).unwrap();
         assert_eq!(step.is_complete(), stop.is_some_and(|stop| stop != 200_007), "{sampled}");
     }
