@@ -2,8 +2,7 @@
 
 use serde_json::{Map, Number, Value};
 
-use super::disjoint::Disjoint;
-use super::{Report, TYPES, ecma, is_of_kind, names, target};
+use super::{Report, TYPES, disjoint, ecma, is_of_kind, names, target};
 use crate::path::Path;
 
 /// The keywords that say something.
@@ -31,7 +30,6 @@ pub(super) struct Cleaner<'c> {
     pub(super) report: &'c mut Report,
     /// How many patterns of names were read.
     pub(super) patterns: usize,
-    pub(super) disjoint: Disjoint<'c>,
 }
 
 /// A keyword and its value as the clean schema has them, if they say anything; or why they are not enforced.
@@ -93,7 +91,7 @@ impl Cleaner<'_> {
             "oneOf" => {
                 // `anyOf`, where no value fits two; two of them are enforced by `allOf`.
                 let made = self.list(value, &inner)?;
-                if let Some(reason) = self.disjoint.overlap(&made) {
+                if let Some(reason) = disjoint::overlap(self.root, &made, self.report) {
                     self.report.loosen(path, "oneOf", reason);
                 }
                 held(made.into())

@@ -2,81 +2,67 @@
 
 use serde_json::Value;
 
-use super::target;
+use super::report::OF_EACH;
+use super::{Report, target};
 
 /// The most schemas of a `oneOf`: each is compared with all others.
 const MOST_COMPARED: usize = 300;
 
-/// The most pairs that are compared for one schema: of schemas, of listed values and of required names.
-const MOST_PAIRS: usize = 1 << 22;
-
-/// Compares schemas of `oneOf`.
-pub(super) struct Disjoint<'d> {
-    /// Where references lead.
-    root: &'d Value,
-    /// Of [`MOST_PAIRS`].
-    compared: usize,
+/// Why a value may fit two of these schemas, if it may.
+pub(super) fn overlap(root: &Value, all: &[Value], report: &mut Report) -> Option<String> {
+    if all.len() > MOST_COMPARED {
+        return Some(format!("more than {MOST_COMPARED} schemas are not compared; use anyOf"));
+    }
+    for (at, one) in all.iter().enumerate() {
+        let is_near = |other: &Value| !are_disjoint(root, one, other, false, report);
+        let other = all[..at].iter().position(is_near);
+        if !report.has_room(0) {
+            return Some("has too many values to compare; use anyOf".to_owned());
+        }
+        if let Some(other) = other {
+            return Some(format!("its schemas {other} and {at} overlap; use anyOf"));
+        }
+    }
+    None
 }
 
-impl<'d> Disjoint<'d> {
-    pub(super) fn new(root: &'d Value) -> Self {
-        Self { root, compared: 0 }
+/// Members of objects are compared by their types and values only: their own members may lead back here.
+fn are_disjoint(
+    root: &Value,
+    one: &Value,
+    other: &Value,
+    are_members: bool,
+    report: &mut Report,
+) -> bool {
+    if !report.has_room(OF_EACH) {
+        return false;
     }
+    let (one, other) = (resolved(root, one), resolved(root, other));
+    if *one == Value::Bool(false) || *other == Value::Bool(false) {
+        return true;
+    }
+    if let (Some(some), Some(others)) = (values(one), values(other)) {
+        let has_room = report.has_room(some.len().saturating_mul(others.len()));
+        return has_room && !some.iter().any(|value| others.contains(value));
+    }
+    match (kinds(one), kinds(other)) {
+        (Some(some), Some(others)) => {
+            let shared: Vec<_> = some.iter().filter(|kind| others.contains(kind)).collect();
+            let are_objects = shared == [&"object"] && !are_members;
+            shared.is_empty() || are_objects && have_apart_members(root, one, other, report)
+        }
+        _ => false,
+    }
+}
 
-    /// Why a value may fit two of these schemas, if it may.
-    pub(super) fn overlap(&mut self, all: &[Value]) -> Option<String> {
-        if all.len() > MOST_COMPARED {
-            return Some(format!("more than {MOST_COMPARED} schemas are not compared; use anyOf"));
-        }
-        for (at, one) in all.iter().enumerate() {
-            let other = all[..at].iter().position(|other| !self.are_disjoint(one, other, false));
-            if self.compared > MOST_PAIRS {
-                return Some("has too many values to compare; use anyOf".to_owned());
-            }
-            if let Some(other) = other {
-                return Some(format!("its schemas {other} and {at} overlap; use anyOf"));
-            }
-        }
-        None
-    }
-
-    /// Counts pairs; whether there is room to compare them.
-    fn has_room(&mut self, one: usize, other: usize) -> bool {
-        self.compared = self.compared.saturating_add(one.saturating_mul(other));
-        self.compared <= MOST_PAIRS
-    }
-
-    /// Members of objects are compared by their types and values only: their own members may lead back here.
-    fn are_disjoint(&mut self, one: &Value, other: &Value, are_members: bool) -> bool {
-        if !self.has_room(1, 1) {
-            return false;
-        }
-        let (one, other) = (resolved(self.root, one), resolved(self.root, other));
-        if *one == Value::Bool(false) || *other == Value::Bool(false) {
-            return true;
-        }
-        if let (Some(some), Some(others)) = (values(one), values(other)) {
-            let has_room = self.has_room(some.len(), others.len());
-            return has_room && !some.iter().any(|value| others.contains(value));
-        }
-        match (kinds(one), kinds(other)) {
-            (Some(some), Some(others)) => {
-                let shared: Vec<_> = some.iter().filter(|kind| others.contains(kind)).collect();
-                let are_objects = shared == [&"object"] && !are_members;
-                shared.is_empty() || are_objects && self.have_apart_members(one, other)
-            }
-            _ => false,
-        }
-    }
-
-    /// Whether there is a member that both need, with values of its own in each.
-    fn have_apart_members(&mut self, one: &Value, other: &Value) -> bool {
-        self.has_room(required(one).count(), required(other).count())
-            && required(one).filter(|name| required(other).any(|of| of == *name)).any(|name| {
-                let [one, other] = [one, other].map(|schema| schema.get("properties")?.get(name));
-                one.zip(other).is_some_and(|(one, other)| self.are_disjoint(one, other, true))
-            })
-    }
+/// Whether there is a member that both need, with values of its own in each.
+fn have_apart_members(root: &Value, one: &Value, other: &Value, report: &mut Report) -> bool {
+    let needed = |name: &&str| required(other).any(|of| of == *name);
+    report.has_room(required(one).count().saturating_mul(required(other).count()))
+        && required(one).filter(needed).any(|name| {
+            let [one, other] = [one, other].map(|schema| schema.get("properties")?.get(name));
+            one.zip(other).is_some_and(|(one, other)| are_disjoint(root, one, other, true, report))
+        })
 }
 
 /// The types of a schema, `number` for `integer`, too; `None` if it has any.

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use serde_json::{Map, Number, Value};
 
 use super::decimal::Decimal;
+use super::report::OF_EACH;
 use super::{Report, is_of_kind, names, target};
 use crate::path::Path;
 
@@ -22,19 +23,14 @@ const MOST_OF_MULTIPLE: [usize; 2] = [5, 9];
 /// How deeply references are followed for the bounds of one value.
 const MOST_FOLLOWED: usize = 8;
 
-/// The most schemas that are looked at for the bounds of all values, and the most bounds that are compared.
-const MOST_SEEN: usize = 1 << 20;
-
 /// A clean schema without it.
 pub(in crate::grammar) fn limited(schema: &Value, path: &Path, report: &mut Report) -> Value {
-    Limits { root: schema, report, seen: 0 }.schema(schema, path, &[])
+    Limits { root: schema, report }.schema(schema, path, &[])
 }
 
 struct Limits<'l> {
     root: &'l Value,
     report: &'l mut Report,
-    /// Of [`MOST_SEEN`].
-    seen: usize,
 }
 
 /// A keyword, and the number that it has.
@@ -73,8 +69,8 @@ impl Limits<'_> {
                     continue;
                 }
                 (key, Value::Number(number)) => {
-                    self.seen += bounds.len();
-                    match flaw(members, key, number, &bounds, self.seen > MOST_SEEN) {
+                    let has_room = self.report.has_room(bounds.len());
+                    match flaw(members, key, number, &bounds, has_room) {
                         None => value.clone(),
                         Some((keyword, reason)) => {
                             self.report.loosen(path, keyword, reason);
@@ -92,21 +88,22 @@ impl Limits<'_> {
     /// The bounds that a schema has for its value, with those that it is combined with: each schema's once, as far as there
     /// is room to look.
     fn bounds(&mut self, schema: &Value, around: &[Bound]) -> Vec<Bound> {
-        let mut bounds = around.to_vec();
+        let mut bounds = Vec::new();
+        if self.report.has_room(around.len()) {
+            bounds.extend_from_slice(around);
+        }
         let (mut seen, mut level) = (HashSet::new(), vec![schema]);
         for _ in 0..=MOST_FOLLOWED {
-            self.seen += level.len();
-            level.retain(|one| seen.insert(std::ptr::from_ref(*one)));
-            if self.seen > MOST_SEEN {
+            if !self.report.has_room(OF_EACH * level.len()) {
                 break;
             }
+            level.retain(|one| seen.insert(std::ptr::from_ref(*one)));
             for one in &level {
                 let bound = |key: &'static str| Some((key, one.get(key)?.as_f64()?));
                 bounds.extend(BOUNDS.into_iter().filter_map(bound));
             }
             level = level.iter().flat_map(|one| combined(self.root, one)).collect();
         }
-        self.seen += bounds.len();
         bounds
     }
 
@@ -143,7 +140,7 @@ fn flaw(
     key: &str,
     number: &Number,
     bounds: &[Bound],
-    are_too_many: bool,
+    has_room: bool,
 ) -> Option<(&'static str, &'static str)> {
     let keyword = BOUNDS.into_iter().find(|bound| *bound == key)?;
     let is_integer = members
@@ -160,7 +157,7 @@ fn flaw(
     if !is_exact {
         return Some((keyword, "llguidance holds bounds of few digits"));
     }
-    if are_too_many && !is_integer {
+    if !has_room && !is_integer {
         return Some((keyword, "too many bounds to compare it with"));
     }
     let own = (keyword, number.as_f64()?);

@@ -13,7 +13,6 @@ mod report;
 use serde_json::{Map, Value, json};
 
 use self::clean::Cleaner;
-use self::disjoint::Disjoint;
 pub(super) use self::disjoint::kind_of;
 pub use self::report::Loosened;
 pub(super) use self::report::Report;
@@ -33,8 +32,7 @@ pub(super) fn clean(schema: &Value, is_object: bool, path: &Path, report: &mut R
         report.loosen(path, "type", format!("too large: more than {MOST_SIZE} bytes"));
         return if is_object { json!({"type": "object"}) } else { Value::Bool(true) };
     }
-    let disjoint = Disjoint::new(schema);
-    let mut made = Cleaner { root: schema, report, patterns: 0, disjoint }.schema(schema, path);
+    let mut made = Cleaner { root: schema, report, patterns: 0 }.schema(schema, path);
     if !is_object {
         return made;
     }

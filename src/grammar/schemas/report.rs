@@ -6,6 +6,10 @@ use std::fmt::Write;
 use crate::error::{Error, ErrorKind, Result};
 use crate::path::Path;
 
+/// The most pairs of values and bounds that are compared; looking at a schema counts as [`OF_EACH`].
+const MOST_COMPARED: usize = 1 << 22;
+pub(super) const OF_EACH: usize = 4;
+
 /// How many keywords an error names.
 const NAMED: usize = 20;
 
@@ -30,6 +34,7 @@ pub(in crate::grammar) struct Report {
     recipient: String,
     loosened: Vec<Loosened>,
     seen: HashSet<Path>,
+    compared: usize,
 }
 
 impl Report {
@@ -37,6 +42,12 @@ impl Report {
     pub(in crate::grammar) fn begin(&mut self, recipient: &str) {
         recipient.clone_into(&mut self.recipient);
         self.seen.clear();
+    }
+
+    /// Whether there is room to compare so much more, in all schemas together.
+    pub(super) fn has_room(&mut self, more: usize) -> bool {
+        self.compared = self.compared.saturating_add(more);
+        self.compared <= MOST_COMPARED
     }
 
     /// Notes a keyword of the schema at this path, once.
