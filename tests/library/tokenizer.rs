@@ -217,7 +217,7 @@ fn words_are_encoded_alike_wherever_they_stand() {
 fn hostile_texts_are_encoded_in_linear_time() {
     for unit in ["a", " ", "\n", "7", "🙂", "é", "\u{301}", "\u{a0}", "ab", "A", "-", "aA", "\r\n "]
     {
-        let text = unit.repeat(1_300_000 / unit.len());
+        let text = unit.repeat(300_000 / unit.len());
         let tokens = TOKENIZER.encode_ordinary(&text);
         assert_eq!(TOKENIZER.decode_utf8(&tokens).unwrap(), text, "{unit:?}");
         let longest =

@@ -30,6 +30,7 @@ from openai_harmony import (
 from openai_harmony.grammar import TurnGrammar, Verdict
 from openai_harmony.interop import anthropic, chat_completions, ollama, responses
 from openai_harmony.serve.engines import guidance
+from oracle.seeds import share
 from sampled_turns import OPTIONS, check, different_fields, eight_fields, sampled, strictly
 from tables import table
 
@@ -272,14 +273,14 @@ def test_what_is_sampled_parses_as_it_was_meant(vocabulary: Any, options: Any) -
     grammar = TurnGrammar(TOOLS, **options)
     engine = matcher(vocabulary, grammar)
     chosen, whole = random.Random(str(options)), 0
-    for _ in range(120):
+    for _ in range(share(120)):
         engine.reset()
         tokens = sampled(Llguidance(engine), chosen)
         if not engine.is_accepting():
             continue
         whole += 1
         check(tokens, grammar, options)
-    assert whole > 60
+    assert whole > share(60)
 
 
 def test_it_grows_with_the_number_of_tools_alone(vocabulary: Any) -> None:

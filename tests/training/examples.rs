@@ -173,9 +173,9 @@ proptest! {
         conversations in prop::collection::vec(prop_oneof![
             9 => conversation().prop_map(Some),
             1 => Just(None),
-        ], 0..150),
+        ], 0..64),
         options in options(),
-        part in 1_usize..100,
+        part in 1_usize..50,
     ) {
         let row = |conversation: &Option<Conversation>| match conversation {
             Some(conversation) => Row::from(conversation.clone()),
