@@ -7,8 +7,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::path::Path;
 
 /// The most pairs of values and bounds that are compared; looking at a schema counts as [`OF_EACH`].
-const MOST_COMPARED: usize = 1 << 22;
-pub(super) const OF_EACH: usize = 4;
+const MOST_COMPARED: usize = 1 << 24;
+pub(super) const OF_EACH: usize = 16;
 
 /// How many keywords an error names.
 const NAMED: usize = 20;
