@@ -99,18 +99,19 @@ def deep(levels: int) -> Any:
     return array
 
 
-def with_column(name: str, levels: int) -> Any:
-    return pa.RecordBatch.from_arrays(
-        [pa.array([json.dumps(CHAT)]), deep(levels)], ["messages", name]
-    )
+def with_tools(tools: Any) -> Any:
+    return pa.RecordBatch.from_arrays([pa.array([json.dumps(CHAT)]), tools], ["messages", "tools"])
 
 
 def test_a_deep_column_is_an_error() -> None:
-    deepest = with_column("tools", 5000)
+    kind = pa.int64()
+    for _ in range(5000):
+        kind = pa.list_(kind)
+    deepest = with_tools(pa.nulls(1, kind))
     for table in (deepest, deepest.rename_columns(["messages", "embedding"])):
         with pytest.raises(ValueError, match="a type is nested more than 256 levels deep"):
             render(table, format="chat")
-    [(row, error)] = render(with_column("tools", 100), format="chat").errors
+    [(row, error)] = render(with_tools(deep(100)), format="chat").errors
     assert row == 0
     assert "tools" in str(error)
 
