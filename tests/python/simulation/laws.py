@@ -168,8 +168,11 @@ class Laws:
             settings = process.settings if process else None
             patience = settings and min(settings.client_timeout, settings.body_timeout)
             # Of what is cut, some 440 bytes are read at a time, and writers wait for 48 KiB.
-            parts = max(110, one.reads / 400) if self._world.network.cuts else 4
-            is_taken = patience and one.slow > patience / parts
+            sends = one.connection.wire.peer
+            parts = max(110, one.reads / 400) if sends.cuts else 4
+            # One in twenty of the parts comes late.
+            slow = max(one.slow, sends.delay / 20 if sends.cuts else 0.0)
+            is_taken = patience and slow > patience / parts
             asked = self._asked_for(one)
             is_full = process and one.is_message and self._bodies_were_full(one, process)
             is_gone = not one.status and not asked and (is_full or self._is_unheard(one))

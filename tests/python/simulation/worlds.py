@@ -54,6 +54,8 @@ MOST_STEPS = 1_000_000
 """So many steps a world may take."""
 MOST_SECONDS = 120.0
 """So long a world may run before it is taken for one that hangs."""
+MOST_COLLECTED = 10_000
+"""So many objects may be looked at for garbage; what modules have is frozen."""
 MOST_AGAIN = 3
 """The most stored responses that are asked for again."""
 MOST_BROKEN = 5
@@ -480,6 +482,10 @@ class Worlds:
 
     def _blocked(self, world: World, seed: int) -> float:
         """How long the longest step of a world took."""
+        gc.disable()
+        gc.collect()  # what the world before it left
+        if len(gc.get_objects()) > MOST_COLLECTED:
+            gc.freeze()
         SimulatedTime.ahead = threaded.seconds = 0.0
         threaded.depth = 0
 
@@ -501,9 +507,6 @@ class Worlds:
 
         sqlalchemy.event.listen(sqlalchemy.Engine, "before_cursor_execute", fail)
         asyncio.Handle._run = watched  # type: ignore[assignment,method-assign]
-        gc.collect()  # what the world before it left
-        gc.freeze()
-        gc.disable()
         try:
             run(world.live(), lambda: NetworkedLoop(world.network), 1e5)
         except Exception as error:
