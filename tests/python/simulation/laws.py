@@ -170,8 +170,8 @@ class Laws:
             # Of what is cut, some 440 bytes are read at a time, and writers wait for 48 KiB.
             sends = one.connection.wire.peer
             parts = max(110, one.reads / 400) if sends.cuts else 4
-            # One in twenty of the parts comes late.
-            slow = max(one.slow, sends.delay / 20 if sends.cuts else 0.0)
+            # One in twenty of the parts comes late, or more by chance.
+            slow = max(one.slow, sends.delay / 10 if sends.cuts else 0.0)
             is_taken = patience and slow > patience / parts
             asked = self._asked_for(one)
             is_full = process and one.is_message and self._bodies_were_full(one, process)
