@@ -182,7 +182,7 @@ class Counted:
 
 
 async def _in_pieces(send: Send, held: Held, message: Message) -> None:
-    """Sends a large part of an answer as its client reads it; the last does not count any more."""
+    """Sends a large part of an answer as its client reads it. Nothing counts after the last."""
     body, begun = message.get("body", b""), 0
     while len(body) - begun > _PIECE:
         piece = body[begun : begun + _PIECE]
@@ -190,9 +190,9 @@ async def _in_pieces(send: Send, held: Held, message: Message) -> None:
         begun += _PIECE
     if begun:
         message = {**message, "body": body[begun:]}
-    if message["type"] == "http.response.body" and not message.get("more_body"):
-        held.becomes(0)  # before the client asks again
     await send(message)
+    if message["type"] == "http.response.body" and not message.get("more_body"):
+        held.becomes(0)  # before the client can ask again
 
 
 def _held(request: Request) -> Held:

@@ -307,9 +307,9 @@ class _Exchange:
     async def _pass_on(self, event: bytes) -> None:
         data = event.partition(b"data: ")[2].decode()
         kind = event.partition(b"\n")[0].removeprefix(b"event: ").decode()
-        if kind in _ENDS:
-            self._held.becomes(0)  # before the client asks again
         await self._socket.send_text(data, self._lane)
+        if kind in _ENDS:
+            self._held.becomes(0)  # before the client can ask again
         self._passed_on += 1
         if kind == "response.created" or kind in _ENDS:
             response = await in_thread_if(len(data) >= LARGE, _response, data)
