@@ -162,6 +162,10 @@ SCHEMA = json.dumps(
     chat("Hello", tools=[{"type": "function", "function": {"name": f"f{at}"}} for at in range(900)])
 ).encode()
 
+NESTED = {f"d{at}": {"anyOf": [{"$ref": f"#/$defs/d{to}"} for to in range(20)]} for at in range(20)}
+COSTLY = {"name": "f", "strict": True, "parameters": {"$defs": NESTED, "$ref": "#/$defs/d0"}}
+"""Ten kilobytes, of which a grammar takes most of a second."""
+
 ATTACKS: dict[str, tuple[Options, Attack]] = {
     "many slow requests": (
         ("--max-running", "8", "--max-waiting", "8", "--queue-timeout", "90"),
@@ -179,6 +183,10 @@ ATTACKS: dict[str, tuple[Options, Attack]] = {
     "hostile bodies": ((), many(30, CHAT, DEEP)),
     "bodies of many messages": ((), many(30, CHAT, WIDE)),
     "bodies of many tools": ((), many(30, CHAT, SCHEMA)),
+    "bodies of costly schemas": (
+        (),
+        many(60, CHAT, chat("Hello", tools=[{"type": "function", "function": COSTLY}])),
+    ),
     "WebSockets": (("--max-running", "20", "--max-waiting", "20"), sockets),
     "messages, unfinished": (
         ("--max-bodies", "8388608", "--body-timeout", "90"),

@@ -18,9 +18,10 @@ from gateways import ask, says
 from openai_harmony import serve
 from openai_harmony.serve.engines import EngineError
 from openai_harmony.serve.keys import Key
-from openai_harmony.serve.limits import Limits, Share
+from openai_harmony.serve.limits import Limits
 from openai_harmony.serve.refusals import RefusedError
 from openai_harmony.serve.settings import Settings
+from openai_harmony.serve.shares import Share
 from openai_harmony.serve.streaming import ClientGoneError, ServerEndsError
 from simulation.simulated_clock import run
 

@@ -60,7 +60,7 @@ def application(engine: Engine | None, configuration: Configuration) -> Starlett
     cors = Middleware(
         CORSMiddleware, allow_origins=settings.origins, allow_methods=["*"], allow_headers=["*"]
     )
-    keeper = Middleware(Doorkeeper, door=door, refuse=gateway.turn_away)
+    keeper = Middleware(Doorkeeper, door=door, refuse=gateway.turn_away, turns=gateway.work)
     counted = Middleware(Counted, bodies=gateway.bodies)
     stored = StoredResponses(gateway, store)
     routes = _routes(gateway, stored, store)

@@ -15,9 +15,9 @@ from typing_extensions import Self
 
 from openai_harmony.errors import HarmonyError
 from openai_harmony.interop import Body
-from openai_harmony.serve.limits import Held, Share
 from openai_harmony.serve.refusals import RefusedError, key_of, path_of
 from openai_harmony.serve.settings import Settings
+from openai_harmony.serve.shares import Held, Share
 from openai_harmony.serve.streaming import Ending, ServerEndsError
 from openai_harmony.serve.threads import LARGE, in_thread_if
 

@@ -16,6 +16,8 @@ from openai_harmony.serve.keys import ANONYMOUS, Key, digest
 from openai_harmony.serve.refusals import RefusedError, path_of
 from openai_harmony.serve.render.endpoints import PATHS
 from openai_harmony.serve.settings import LOOPBACK
+from openai_harmony.serve.shares import Turns
+from openai_harmony.serve.threads import TURN
 
 Refuse = Callable[[Request, Exception], Awaitable[Response]]
 """Answers a request with an error, and records that."""
@@ -55,9 +57,12 @@ class Doorkeeper:
     ``scope["state"]["key"]`` is then the :class:`Key`.
     """
 
-    def __init__(self, app: ASGIApp, door: Door, refuse: Refuse) -> None:
-        """Before this application; ``refuse`` answers those that are not let in."""
-        self._app, self._door, self._refuse = app, door, refuse
+    def __init__(self, app: ASGIApp, door: Door, refuse: Refuse, turns: Turns) -> None:
+        """Before this application; ``refuse`` answers those that are not let in.
+
+        Work of the others in threads takes these turns.
+        """
+        self._app, self._door, self._refuse, self._turns = app, door, refuse, turns
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers with an error, or passes the request on."""
@@ -72,6 +77,7 @@ class Doorkeeper:
             request = Request({"method": "GET", **scope, "type": "http"}, receive)
             await (await self._refuse(request, error))(scope, receive, send)
             return
+        TURN.set((self._turns, state["key"]))
         await self._app(scope, receive, send)
 
     def _key(self, scope: Scope) -> Key:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from array import array
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack
@@ -54,6 +55,7 @@ from openai_harmony.serve.refusals import (
 )
 from openai_harmony.serve.sampling import begin, go_on, requests
 from openai_harmony.serve.settings import Settings
+from openai_harmony.serve.shares import Share, Turns
 from openai_harmony.serve.streaming import (
     ClientGoneError,
     Ending,
@@ -106,6 +108,7 @@ class Prepared:
     """Why nothing can be asked."""
 
 
+PROCESSORS = max(2, os.cpu_count() or 1)
 _HEADER = 3
 """How many tokens precede the text of an answer, at least."""
 Work = Callable[[Request, Record, AsyncExitStack], Awaitable[Response]]
@@ -138,6 +141,7 @@ class Gateway:
         contents = self.encoding if settings.log_contents else None
         self.journal = Journal(contents, Traces() if settings.traces else None)
         self.limits = Limits(settings, self.journal.waiting)
+        self.work = Turns(Share(PROCESSORS))
 
     def take(self, configuration: Configuration) -> None:
         """Goes by this one from now on; running answers keep the engine that they have."""
@@ -145,6 +149,7 @@ class Gateway:
         settings = self.settings
         self.limits.change(settings, configuration.has_rivals)
         self.bodies.change(settings, configuration.has_rivals)
+        self.work.share.is_fair = configuration.has_rivals
         self.journal.contents = self.encoding if settings.log_contents else None
         if engine_of(before) != engine_of(settings):
             old, self.engine = self.engine, connected(settings)

@@ -25,8 +25,8 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlch
 
 from openai_harmony.interop import Body
 from openai_harmony.serve.keys import Key
-from openai_harmony.serve.limits import Held, Share
 from openai_harmony.serve.refusals import RefusedError
+from openai_harmony.serve.shares import Held, Share
 from openai_harmony.serve.store_file import StoreFile
 from openai_harmony.serve.threads import Threads
 

@@ -20,8 +20,8 @@ from openai_harmony.serve.bodies import count, json_bytes
 from openai_harmony.serve.compaction import answer, compacted, events
 from openai_harmony.serve.gateway import Call, Gateway
 from openai_harmony.serve.journal import LOG
-from openai_harmony.serve.limits import Held
 from openai_harmony.serve.refusals import RefusedError, key_of
+from openai_harmony.serve.shares import Held
 from openai_harmony.serve.store import Store, StoreError
 from openai_harmony.serve.threads import LARGE, in_thread
 from openai_harmony.serve.websocket import TRY_LATER, ResponsesSocket

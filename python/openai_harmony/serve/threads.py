@@ -6,11 +6,15 @@ import asyncio
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextvars import ContextVar
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
 from starlette.concurrency import run_in_threadpool
 from typing_extensions import ParamSpec
+
+from openai_harmony.serve.keys import Key
+from openai_harmony.serve.shares import Turns
 
 Given = ParamSpec("Given")
 Made = TypeVar("Made")
@@ -19,11 +23,32 @@ LARGE = 32_768
 """Work on this many bytes of JSON takes up to a millisecond."""
 
 
+TURN: ContextVar[tuple[Turns, Key] | None] = ContextVar("turn", default=None)
+"""Whose work it is: as much is done at a time as there are processors."""
+
+
 async def in_thread(work: Callable[Given, Made], *given: Given.args, **named: Given.kwargs) -> Made:
     """What the work returns. The event loop does other things meanwhile.
 
     A cancelled caller waits until the work has ended, so nothing else uses its objects meanwhile.
     """
+    if (turn := TURN.get()) is None:
+        return await _worked(work, *given, **named)
+    turns, key = turn
+    if not turns.take(key):
+        place = turns.wait(key)
+        try:
+            await place
+        except BaseException:
+            turns.leave(key, place)
+            raise
+    try:
+        return await _worked(work, *given, **named)
+    finally:
+        turns.release(key)
+
+
+async def _worked(work: Callable[Given, Made], *given: Given.args, **named: Given.kwargs) -> Made:
     doing = asyncio.ensure_future(run_in_threadpool(work, *given, **named))
     cancelled: asyncio.CancelledError | None = None
     while not doing.done():

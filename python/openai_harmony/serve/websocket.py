@@ -22,8 +22,8 @@ from openai_harmony.interop import Body
 from openai_harmony.serve.bodies import Bodies
 from openai_harmony.serve.connections import Connections, Impatient
 from openai_harmony.serve.dialogue import MOST_WAITING, Dialogue
-from openai_harmony.serve.limits import Held
 from openai_harmony.serve.refusals import RefusedError, key_of
+from openai_harmony.serve.shares import Held
 from openai_harmony.serve.threads import LARGE, in_thread_if
 
 RESTARTS, TRY_LATER = 1012, 1013

@@ -500,6 +500,7 @@ class Laws:
         for process in self._world.processes:
             limits = process.gateway.limits
             assert (limits.running, limits.waiting) == (0, 0), "places are left"
+            assert process.gateway.work.share.used == 0, "threads are left"
             assert process.gateway.bodies.held == 0, "bytes of bodies are left"
             running = process.gateway.journal.metrics().decode()
             assert "harmony_requests_running 0.0" in running
