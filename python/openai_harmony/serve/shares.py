@@ -92,7 +92,7 @@ class Turns:
 
     def leave(self, key: Key, place: asyncio.Future[None]) -> None:
         """Waits no longer."""
-        if place.done() and not place.cancelled():  # it was given at the same moment
+        if place.done():  # it was given at the same moment
             self.release(key)
         else:
             self._remove(key.owner, (key, place))

@@ -38,7 +38,7 @@ async def in_thread(work: Callable[Given, Made], *given: Given.args, **named: Gi
     if not turns.take(key):
         place = turns.wait(key)
         try:
-            await place
+            await asyncio.wait((place,))  # which is not cancelled itself
         except BaseException:
             turns.leave(key, place)
             raise
