@@ -20,6 +20,7 @@ from openai_harmony.interop import InvalidRequestError, Turn, UnsupportedContent
 
 CASES = json.loads(Path(__file__).with_name("interop_fields.json").read_text("utf-8"))
 DOCUMENT = Path(__file__).parents[2] / "docs" / "interop-fields.md"
+SOURCES = Path(__file__).parents[2] / "src" / "interop"
 DIALECTS = {
     "Chat completions": interop.chat_completions,
     "Fields of other servers": interop.chat_completions,
@@ -120,6 +121,15 @@ def test_each_row_of_the_document_has_a_case_and_each_case_a_row() -> None:
     for key, tests in cases.items():
         unused = {field for field, test in tests.items() if key[1] == "Fields" and test == "unused"}
         assert tests.keys() - unused <= shown[key] <= tests.keys(), key
+
+
+@pytest.mark.parametrize("read", DIALECTS.values(), ids=DIALECTS)
+def test_each_field_that_is_read_has_a_case(read: Any) -> None:
+    file = SOURCES / read.__name__.rpartition(".")[2] / "mod.rs"
+    [listed] = re.findall(r"FIELDS: &\[&str\] = words!\((.*?)\);", file.read_text("utf-8"), re.S)
+    fields = set(" ".join(re.findall('"(.*)"', listed)).split())
+    known = {row.field for row in ROWS if row.table == "Fields" and DIALECTS[row.dialect] is read}
+    assert fields - known == set()
 
 
 def test_no_field_stands_twice() -> None:

@@ -32,4 +32,5 @@ def test_it_is_refused(names: dict[str, Any], code: str, said: str) -> None:
     text = str(error).replace("\\", "\\\\").replace("\n", "\\n")
     found = f"{type(error).__name__}{kind and f', {kind}'}{path and f', at {path}'}: {text}"
     known, ellipsis, _ = said.partition("…")
+    assert known, "what is said is missing"
     assert found.startswith(known) if ellipsis else found == said
