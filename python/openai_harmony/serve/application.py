@@ -44,7 +44,7 @@ from openai_harmony.serve.render.endpoints import RenderEndpoints
 from openai_harmony.serve.settings import Settings
 from openai_harmony.serve.store import Store
 from openai_harmony.serve.stored import StoredResponses
-from openai_harmony.serve.threads import in_thread
+from openai_harmony.serve.threads import TURN, in_thread
 from openai_harmony.serve.tokens import TOKENIZER, detokenized, tokenized
 
 _PATIENCE = 0.5
@@ -254,6 +254,7 @@ class Endpoints:
 
     async def metrics(self, request: Request) -> Response:
         """``GET /metrics``, for Prometheus."""
+        TURN.set(None)  # monitoring waits for no other work
         made = await in_thread(self._gateway.journal.metrics)
         return Response(made, media_type=CONTENT_TYPE_LATEST)
 
