@@ -127,7 +127,7 @@ class Connection(Impatient, _Protocol):  # type: ignore[misc]
     def handle_websocket_upgrade(self, *event: Any) -> None:
         """From now on it is a WebSocket's."""
         self._forget()
-        self._head, self._unread = _stopped(self._head), _stopped(self._unread)
+        self._unread = _stopped(self._unread)
         super().handle_websocket_upgrade(*event)
 
     def on_response_complete(self) -> None:

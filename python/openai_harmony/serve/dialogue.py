@@ -156,10 +156,11 @@ class Dialogue:
 
 def _conversation(before: Body | None, asked: Body, output: list[Any]) -> tuple[Body, int]:
     """The items up to and with a response, and how many bytes they have."""
-    earlier = b"[]" if before is None else before.json() or b"[]"
-    items = [item for _, _, item in Body(b'{"said":%b}' % earlier).items("said")]
-    items += [item.encode() for _, _, item in input_of(asked)]
-    raw = _list([*items, *(item for _, _, item in output)])
+    items = [item.encode() for _, _, item in input_of(asked)]
+    items += [item for _, _, item in output]
+    if before is not None and (earlier := (before.json() or b"[]")[1:-1]):
+        items.insert(0, earlier)
+    raw = _list(items)
     return Body(raw), len(raw)
 
 

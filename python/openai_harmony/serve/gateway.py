@@ -109,6 +109,7 @@ class Prepared:
 
 
 PROCESSORS = max(2, os.cpu_count() or 1)
+"""So much work is done in threads at a time."""
 _HEADER = 3
 """How many tokens precede the text of an answer, at least."""
 Work = Callable[[Request, Record, AsyncExitStack], Awaitable[Response]]

@@ -1,4 +1,4 @@
-"""What keys share: how much is in use, how much of it one may have, and whose turn is next."""
+"""What keys share: how much is in use, how much of it one may have, and who is next."""
 
 from __future__ import annotations
 

@@ -22,9 +22,8 @@ Made = TypeVar("Made")
 LARGE = 32_768
 """Work on this many bytes of JSON takes up to a millisecond."""
 
-
 TURN: ContextVar[tuple[Turns, Key] | None] = ContextVar("turn", default=None)
-"""Whose work it is: as much is done at a time as there are processors."""
+"""The key that the work is for, and the turns that keys take."""
 
 
 async def in_thread(work: Callable[Given, Made], *given: Given.args, **named: Given.kwargs) -> Made:

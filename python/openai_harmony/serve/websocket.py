@@ -215,7 +215,7 @@ class ResponsesSocket:
         if self._lanes.get(lane) is task:
             del self._lanes[lane]
         if not task.cancelled():
-            task.exception()  # nobody reads the rest
+            task.exception()  # the client has left
 
     async def send(self, event: dict[str, Any], lane: str | None = None) -> None:
         """Sends an event."""
