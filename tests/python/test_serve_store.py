@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sqlite3
+import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -465,6 +466,36 @@ def fails(app: Any) -> None:
     assert refused.status in (400, 503)
     for text in (answer, streamed, refused):
         assert b"sql" not in text.body.lower()
+
+
+def test_what_a_thread_still_uses_is_closed_too(tmp_path: Path, start: Start) -> None:
+    """A caller that left does not wait for its answer, and neither does the end."""
+    store = start(says(), store=str(tmp_path / "s.sqlite")).state.store
+    uses, ended = threading.Event(), threading.Event()
+    used: list[Any] = []
+
+    def use(connection: Any, *_: Any) -> None:
+        used.append(connection)
+        uses.set()
+        ended.wait(10)
+
+    async def leaves() -> None:
+        asked = asyncio.ensure_future(store.ask(None, store.response, "", "resp_1"))
+        await asyncio.to_thread(uses.wait, 10)
+        asked.cancel()
+
+    sqlalchemy.event.listen(sqlalchemy.pool.Pool, "checkout", use)
+    try:
+        asyncio.run(leaves())
+        store.close()
+        ended.set()
+        for thread in threading.enumerate():
+            if thread.name == "store":
+                thread.join(10)
+    finally:
+        sqlalchemy.event.remove(sqlalchemy.pool.Pool, "checkout", use)
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        used[0].execute("SELECT 1")
 
 
 def test_a_store_that_is_locked(tmp_path: Path, start: Start) -> None:

@@ -357,9 +357,10 @@ class Store:
         return text
 
     def close(self) -> None:
-        """Closes the connections."""
-        self._threads.end()
-        self._engine.dispose()
+        """Closes the connections, those that threads still use once they are given back."""
+        # `dispose` of the engine would make another pool, and forget what comes back to this one.
+        self._threads.end(self._engine.pool.dispose)
+        self._engine.pool.dispose()
 
     def _living(self, owner: str) -> sql.ColumnElement[bool]:
         """Rows of this owner that are not too old."""

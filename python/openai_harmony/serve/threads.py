@@ -76,6 +76,7 @@ class Threads:
         """So many at most; they begin as they are needed."""
         self._most, self._begun = count, 0
         self._queue: SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = SimpleQueue()
+        self._last: Callable[[], object] = lambda: None
 
     async def run(self, seconds: float, work: Callable[[], Made]) -> Made:
         """What the work returns. ``asyncio.TimeoutError`` if that takes too long."""
@@ -86,8 +87,9 @@ class Threads:
             threading.Thread(target=self._work, name="store", daemon=True).start()
         return await asyncio.wait_for(asyncio.wrap_future(future), seconds)
 
-    def end(self) -> None:
-        """Ends the threads, once each has done what it does."""
+    def end(self, last: Callable[[], object]) -> None:
+        """Ends the threads, once each has done what it does, and ``last`` after that."""
+        self._last = last
         for _ in range(self._begun):
             self._queue.put(None)
 
@@ -100,3 +102,4 @@ class Threads:
                 future.set_result(work())
             except BaseException as error:
                 future.set_exception(error)
+        self._last()
