@@ -92,7 +92,7 @@ wasm: ## javascript/harmony.wasm, and its tests in Node 20: `rustup target add w
 docs: $(VENV)/.dev $(VENV)/.built $(VENV)/.docs ## the site in target/site: every link is checked
 	NO_MKDOCS_2_WARNING=1 PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/mkdocs build --strict
 	if test -f javascript/harmony.wasm; then cp javascript/harmony.js javascript/harmony.wasm target/site/try/; fi
-	RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --features arrow
+	RUSTDOCFLAGS="-D warnings" cargo doc --package openai-harmony --no-deps --features arrow
 	rm -rf target/site/rust-api && cp -r target/doc target/site/rust-api
 	test -f target/site/rust-api/openai_harmony/index.html
 
@@ -122,11 +122,11 @@ test-rust: tools
 
 # What needs large crates: a web server, tiktoken-rs, a parser of TypeScript.
 test-checks: tools
-	PROPTEST_RNG_SEED=$${PROPTEST_RNG_SEED:-0} cargo test --profile dev --package openai-harmony-checks --all-targets
+	PROPTEST_RNG_SEED=$${PROPTEST_RNG_SEED:-0} cargo test --package openai-harmony-checks --all-targets
 
 # Without vector instructions.
 test-features: tools
-	PROPTEST_RNG_SEED=$${PROPTEST_RNG_SEED:-0} cargo test --profile dev --package openai-harmony-checks --features portable \
+	PROPTEST_RNG_SEED=$${PROPTEST_RNG_SEED:-0} cargo test --package openai-harmony-checks --features portable \
 	  --test tokenizer_equivalence
 
 test-python: $(VENV)/.dev $(VENV)/.built $(ORACLE)/.made
@@ -192,15 +192,15 @@ format: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 
 lint: $(VENV)/.dev
-	cargo clippy --all-targets -- -D warnings
+	cargo clippy --package openai-harmony --all-targets -- -D warnings
 	PYO3_PYTHON=$(CURDIR)/$(BIN)/python cargo clippy --workspace --all-targets --features arrow -- -D warnings
-	RUSTDOCFLAGS="-D warnings" cargo doc --no-deps
-	RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --features arrow
+	RUSTDOCFLAGS="-D warnings" cargo doc --package openai-harmony --no-deps
+	RUSTDOCFLAGS="-D warnings" cargo doc --package openai-harmony --no-deps --features arrow
 	@if rustup toolchain list 2>/dev/null | grep -q '^1\.88'; then \
-	  RUSTFLAGS="-D warnings" cargo +1.88 check --target-dir target/oldest; \
+	  RUSTFLAGS="-D warnings" cargo +1.88 check --package openai-harmony --target-dir target/oldest; \
 	else echo "not checked with Rust 1.88, the oldest supported: it is not installed"; fi
 	@if test -d "$$(rustc --print target-libdir --target wasm32-unknown-unknown)"; then \
-	  cargo clippy --target wasm32-unknown-unknown -- -D warnings; \
+	  cargo clippy --package openai-harmony --target wasm32-unknown-unknown -- -D warnings; \
 	else echo "not checked for wasm32-unknown-unknown: the target is not installed"; fi
 	$(BIN)/ruff check .
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml

@@ -46,7 +46,7 @@ def rename() -> None:
     replace("pyproject.toml", r'^name = "openai-harmony"$', f'name = "{name}"')
     replace("pyproject.toml", r'^dynamic = \["version"\]$', f'version = "{version}"')
     replace("Cargo.toml", r'^name = "openai-harmony"$', f'name = "{name}"')
-    for member in ("capi", "checks", "python"):
+    for member in ("capi", "checks", "python", "tests"):
         library = r"^openai-harmony = \{ path"
         replace(f"{member}/Cargo.toml", library, f'openai-harmony = {{ package = "{name}", path')
     urls = (ROOT / ".ci/urls").read_text("utf-8")

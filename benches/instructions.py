@@ -32,7 +32,16 @@ STAGES = {
 
 def build() -> str:
     """The path of the compiled bench."""
-    command = ["cargo", "bench", "--bench", "instructions", "--no-run", "--message-format=json"]
+    command = [
+        "cargo",
+        "bench",
+        "--package",
+        "openai-harmony",
+        "--bench",
+        "instructions",
+        "--no-run",
+        "--message-format=json",
+    ]
     built = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
     messages = [json.loads(line) for line in built.splitlines()]
     found = [

@@ -199,7 +199,7 @@ fn outcome(given: &Given<'_>, expected: &[&str]) -> String {
 
 #[test]
 fn each_case_is_as_written() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/interop/cases");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("interop/cases");
     let (mut wrong, mut count) = (String::new(), 0);
     for file in fs::read_dir(folder).unwrap() {
         let path = file.unwrap().path();

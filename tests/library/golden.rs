@@ -161,7 +161,7 @@ fn text(tokens: &[u32]) -> String {
 }
 
 fn cases() -> impl Iterator<Item = Case> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("golden");
     let mut folders: Vec<PathBuf> = fs::read_dir(root)
         .expect("tests/golden")
         .map(|entry| entry.expect("an entry of tests/golden").path())

@@ -44,7 +44,7 @@ fn given() -> impl Strategy<Value = Given> {
 /// The fuzzer begins with these, among them what it found.
 #[test]
 fn seeds_of_the_fuzzer_keep_all_laws() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fuzz/seeds/tokens");
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../fuzz/seeds/tokens");
     let seeds = fs::read_dir(folder).unwrap().map(|entry| fs::read(entry.unwrap().path()).unwrap());
     let seeds: Vec<Vec<u8>> = seeds.collect();
     assert!(seeds.len() > 25, "seeds are missing");

@@ -6,9 +6,14 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+/// The folder of the crate.
+fn this() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
+}
+
 /// The manifest of a program that needs the crate of crates.io and is given this one.
 fn manifest(requirement: &str) -> String {
-    let this = env!("CARGO_MANIFEST_DIR");
+    let this = this();
     format!(
         "[package]\nname = \"program\"\nversion = \"1.0.0\"\nedition = \"2021\"\n\
          [workspace]\n[lib]\npath = \"lib.rs\"\n\
@@ -32,9 +37,8 @@ fn is_patched(requirement: &str) -> bool {
         .output()
         .unwrap();
     let tree = String::from_utf8(output.stdout).unwrap();
-    let this =
-        format!("openai-harmony v{} ({}", env!("CARGO_PKG_VERSION"), env!("CARGO_MANIFEST_DIR"));
-    output.status.success() && tree.contains(&this)
+    let it = format!("openai-harmony v{} ({}", env!("CARGO_PKG_VERSION"), this().display());
+    output.status.success() && tree.contains(&it)
 }
 
 #[test]
