@@ -25,8 +25,9 @@ from databases import postgresql
 from gateways import ENCODING, Answer, ask, says
 from openai_harmony import serve
 from openai_harmony.interop import Body, responses
-from openai_harmony.serve.refusals import RefusedError
-from openai_harmony.serve.store import Store, StoreError, input_of
+from openai_harmony.serve.items import input_of
+from openai_harmony.serve.refusals import RefusedError, StoreError
+from openai_harmony.serve.store import Store
 
 PATH = "/v1/responses"
 MOST = 2**20
@@ -558,7 +559,7 @@ def test_what_cannot_be_stored_once_it_is_complete(
     app = start(says("<|channel|>final<|message|>Hi."), store=str(tmp_path / "s.sqlite"))
 
     def keep(*_: Any) -> None:
-        raise StoreError(OSError("the disk is full"))
+        raise StoreError("the disk is full")
 
     app.state.store.keep = keep
     *_, before, last = of(app, {"input": "Hello", "stream": True}).events()

@@ -70,11 +70,11 @@ class _Once(argparse.Action):
 
 def run(options: argparse.Namespace) -> int:
     """Serves until it is ended."""
-    for module in ("aiohttp", "prometheus_client", "sqlalchemy", "starlette", "uvicorn"):
+    for module in ("prometheus_client", "starlette", "uvicorn"):
         needed(module, "serve")
     from openai_harmony.serve import run as runner
     from openai_harmony.serve.engines import EngineError
-    from openai_harmony.serve.store import StoreError
+    from openai_harmony.serve.refusals import StoreError
 
     try:
         if not options.check:

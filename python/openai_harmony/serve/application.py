@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.applications import Starlette
@@ -19,6 +19,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route, WebSocketRoute
 
+from openai_harmony._extras import needed
 from openai_harmony.interop import Body, anthropic, chat_completions, ollama
 from openai_harmony.interop.error_body import Api
 from openai_harmony.serve import ollama as ollama_api
@@ -42,10 +43,12 @@ from openai_harmony.serve.openapi import described
 from openai_harmony.serve.refusals import RefusedError
 from openai_harmony.serve.render.endpoints import RenderEndpoints
 from openai_harmony.serve.settings import Settings
-from openai_harmony.serve.store import Store
 from openai_harmony.serve.stored import StoredResponses
 from openai_harmony.serve.threads import TURN, in_thread
 from openai_harmony.serve.tokens import TOKENIZER, detokenized, tokenized
+
+if TYPE_CHECKING:
+    from openai_harmony.serve.store import Store
 
 _PATIENCE = 0.5
 """So many seconds `/health` waits for the store."""
@@ -91,6 +94,9 @@ def open_store(settings: Settings) -> Store | None:
     """The store, if there is to be one; errors as of :class:`Store`."""
     if settings.store == "none":
         return None
+    needed("sqlalchemy", "serve")
+    from openai_harmony.serve.store import Store
+
     return Store(settings.store, settings.store_days, settings.store_timeout)
 
 

@@ -17,7 +17,7 @@ from uuid import uuid4
 from openai_harmony.errors import PromptTooLongError
 from openai_harmony.interop import Body
 from openai_harmony.interop.reply import Reply
-from openai_harmony.serve.store import input_of
+from openai_harmony.serve.items import input_of
 
 _MARK = "harmony-compaction-1."
 """The beginning of ``encrypted_content``, by which the reader knows it."""

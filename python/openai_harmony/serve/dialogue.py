@@ -10,9 +10,9 @@ from uuid import uuid4
 
 from openai_harmony.interop import Body
 from openai_harmony.serve.bodies import Bodies, json_bytes
+from openai_harmony.serve.items import input_of
 from openai_harmony.serve.keys import Key
 from openai_harmony.serve.shares import Held
-from openai_harmony.serve.store import input_of
 from openai_harmony.serve.threads import LARGE, in_thread_if
 
 Tell = Callable[[dict[str, Any], "str | None"], Awaitable[None]]

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 
 from openai_harmony.serve.engines import EngineError
 from openai_harmony.serve.journal import LOG
-from openai_harmony.serve.store import StoreError
+from openai_harmony.serve.refusals import StoreError
 
 _SECONDS = 1.0
 """So long an answer of the engine's and of the store's counts."""

@@ -33,6 +33,14 @@ class RefusedError(Exception):
         self.status, self.path, self.code, self.retry_after = status, path, code, retry_after
 
 
+class StoreError(RefusedError):
+    """The database cannot be used. Clients do not learn why: ``reason`` is for the operator."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__("the store of responses cannot be used", 503)
+        self.reason = reason
+
+
 REFUSALS = (RefusedError, EngineError, HarmonyError)
 """What :func:`refusal` answers; anything else is a fault of this server."""
 

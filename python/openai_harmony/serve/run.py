@@ -25,8 +25,8 @@ from openai_harmony.serve.engines import EngineError
 from openai_harmony.serve.engines.none import NoEngine
 from openai_harmony.serve.gateway import connected
 from openai_harmony.serve.journal import LOG, forget_the_dead, log_to_stderr
+from openai_harmony.serve.refusals import StoreError
 from openai_harmony.serve.settings import Settings
-from openai_harmony.serve.store import StoreError
 from openai_harmony.serve.traces import export_traces
 from openai_harmony.serve.websocket import protocol
 from openai_harmony.serve.workers import Workers, follow

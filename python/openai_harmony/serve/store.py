@@ -10,7 +10,6 @@ import asyncio
 import json
 import os
 import random
-import re
 import threading
 import time
 import uuid
@@ -24,8 +23,9 @@ import sqlalchemy as sql
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 
 from openai_harmony.interop import Body
+from openai_harmony.serve.items import MOST_ID, input_of, is_identity
 from openai_harmony.serve.keys import Key
-from openai_harmony.serve.refusals import RefusedError
+from openai_harmony.serve.refusals import RefusedError, StoreError
 from openai_harmony.serve.shares import Held, Share
 from openai_harmony.serve.store_file import StoreFile
 from openai_harmony.serve.threads import Threads
@@ -34,16 +34,6 @@ Item = dict[str, Any]
 Made = TypeVar("Made")
 
 _DAY = 86_400.0
-_MOST_ID = 128
-"""So many characters may an id have."""
-_PREFIXES = {
-    "function_call": "fc",
-    "function_call_output": "fc",
-    "custom_tool_call": "ctc",
-    "custom_tool_call_output": "ctc",
-    "reasoning": "rs",
-}
-"""What the API's own ids of items begin with; others, ``msg``."""
 _PURGE_SECONDS = 60.0
 _DELETED_AT_A_TIME = 500
 _USED_SECONDS = 3600.0
@@ -58,32 +48,21 @@ _TABLES = sql.MetaData()
 _RESPONSES = sql.Table(
     "harmony_responses",
     _TABLES,
-    sql.Column("id", sql.String(_MOST_ID), primary_key=True),
+    sql.Column("id", sql.String(MOST_ID), primary_key=True),
     sql.Column("owner", sql.String(64), nullable=False),
     sql.Column("used", sql.Double, nullable=False, index=True),
-    sql.Column("previous", sql.String(_MOST_ID)),
+    sql.Column("previous", sql.String(MOST_ID)),
     sql.Column("input", sql.Text, nullable=False),
     sql.Column("response", sql.Text, nullable=False),
 )
 _ITEMS = sql.Table(
     "harmony_items",
     _TABLES,
-    sql.Column("response", sql.String(_MOST_ID), primary_key=True),
+    sql.Column("response", sql.String(MOST_ID), primary_key=True),
     sql.Column("position", sql.Integer, primary_key=True),
-    sql.Column("id", sql.String(_MOST_ID), nullable=False, index=True),
+    sql.Column("id", sql.String(MOST_ID), nullable=False, index=True),
     sql.Column("item", sql.Text, nullable=False),
 )
-
-
-class StoreError(RefusedError):
-    """The database cannot be used. Clients do not learn why: ``reason`` is for the operator."""
-
-    def __init__(self, error: Exception) -> None:
-        super().__init__("the store of responses cannot be used", 503)
-        # The text of the error itself has the statement, and with it contents.
-        reason = error.orig if isinstance(error, DBAPIError) else error
-        named = isinstance(error, (DBAPIError, OSError))
-        self.reason = str(reason) if named else type(error).__name__
 
 
 class Referred(NamedTuple):
@@ -141,7 +120,7 @@ class Store:
             try:
                 self._file.make()
             except OSError as error:
-                raise StoreError(error) from error
+                raise _broken(error) from error
         if is_sqlite:
             sql.event.listen(self._engine, "connect", _set_up)
         self._seconds, self._deadline = days * _DAY, seconds
@@ -166,12 +145,12 @@ class Store:
             if key is not None:
                 held = Held(self.share, key)
                 if not held.becomes(1):
-                    raise StoreError(OSError(f"{self.share.used} questions wait"))
+                    raise StoreError(f"{self.share.used} questions wait")
                 stack.callback(held.becomes, 0)
             try:
                 return await self._threads.run(self._deadline, partial(work, *given))
             except asyncio.TimeoutError:
-                raise StoreError(OSError(f"no answer within {self._deadline:g} s")) from None
+                raise StoreError(f"no answer within {self._deadline:g} s") from None
 
     def check(self) -> None:
         """``StoreError`` if nothing can be stored now, which is tried by a write."""
@@ -179,7 +158,7 @@ class Store:
             if self._file is not None:
                 self._file.check()
         except OSError as error:
-            raise StoreError(error) from error
+            raise _broken(error) from error
         if not hasattr(self._tried, "id"):
             self._tried.id = f"tried_{uuid.uuid4().hex}"
         # Without an owner, and too old to be found: what is left of it is purged.
@@ -262,7 +241,7 @@ class Store:
 
     def delete(self, owner: str, identity: str) -> bool:
         """Deletes a response and all that was stored with it; whether there was one."""
-        if not _is_identity(identity):
+        if not is_identity(identity):
             return False
         own = sql.and_(_RESPONSES.c.id == identity, self._living(owner))
         deleted = self._write(lambda connection: _delete(connection, own))
@@ -276,7 +255,7 @@ class Store:
         ``RefusedError`` if it or one before it is not there, deleted or too old, and for more than
         ``most`` bytes.
         """
-        if not _is_identity(identity):
+        if not is_identity(identity):
             raise _not_found(identity, identity)
         steps: dict[str, tuple[bytes, str | None]] = {}
         """The items of a response and its input, and the response before it."""
@@ -343,7 +322,7 @@ class Store:
 
     def _item(self, owner: str, identity: str) -> str | None:
         """The newest item of an id."""
-        if not _is_identity(identity):
+        if not is_identity(identity):
             return None
         found = (
             sql.select(_ITEMS.c.item)
@@ -368,7 +347,7 @@ class Store:
         return sql.and_(_RESPONSES.c.owner == owner, _RESPONSES.c.used >= oldest)
 
     def _row(self, connection: sql.Connection, owner: str, identity: str) -> Any:
-        if not _is_identity(identity):
+        if not is_identity(identity):
             return None
         found = _RESPONSES.select().where(_RESPONSES.c.id == identity, self._living(owner))
         return connection.execute(found).one_or_none()
@@ -397,7 +376,7 @@ class Store:
                     return work(connection)
             except SQLAlchemyError as error:
                 if time.monotonic() + pause > end or not _may_pass(error):
-                    raise StoreError(error) from error
+                    raise _broken(error) from error
                 time.sleep(random.uniform(1, 5) * pause)
                 pause *= 2
 
@@ -412,31 +391,6 @@ def _may_pass(error: SQLAlchemyError) -> bool:
         or state in ("40001", "40P01")
         or "database is locked" in str(error.orig)
     )
-
-
-def _is_identity(found: Any) -> bool:
-    """Whether a response or an item can have this id: every database must be able to keep it."""
-    return isinstance(found, str) and re.fullmatch(f"[!-~]{{1,{_MOST_ID}}}", found) is not None
-
-
-def input_of(body: Body) -> list[tuple[str, str | None, str]]:
-    """The input of a body as items: an id, its own if that can be kept, the type, and the JSON."""
-    if body.kind("input") == "string":
-        content = [{"type": "input_text", "text": body.text("input")}]
-        message = {"type": "message", "role": "user", "content": content, "id": _new_id("message")}
-        return [(str(message["id"]), "message", json.dumps(message))]
-    found: list[tuple[str, str | None, str]] = []
-    for identity, kind, raw in body.items("input"):
-        if identity is None or not _is_identity(identity):
-            identity = _new_id(kind)
-            raw = Body(raw).with_member("id", json.dumps(identity).encode()).json() or b""
-        found.append((identity, kind, raw.decode()))
-    return found
-
-
-def _new_id(kind: str | None) -> str:
-    """For an item of this type."""
-    return f"{_PREFIXES.get(kind or '', 'msg')}_{uuid.uuid4().hex}"
 
 
 def _delete(connection: sql.Connection, which: sql.ColumnElement[bool]) -> int:
@@ -474,9 +428,16 @@ def _set_up(connection: Any, _: Any) -> None:
     connection.execute("PRAGMA secure_delete=ON")
 
 
+def _broken(error: Exception) -> StoreError:
+    """With what the database said: SQLAlchemy's text has the statement, and with it contents."""
+    reason = error.orig if isinstance(error, DBAPIError) else error
+    is_named = isinstance(error, (DBAPIError, OSError))
+    return StoreError(str(reason) if is_named else type(error).__name__)
+
+
 @contextmanager
 def _errors() -> Iterator[None]:
     try:
         yield
     except SQLAlchemyError as error:
-        raise StoreError(error) from error
+        raise _broken(error) from error

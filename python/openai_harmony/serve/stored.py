@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -20,11 +20,13 @@ from openai_harmony.serve.bodies import count, json_bytes
 from openai_harmony.serve.compaction import answer, compacted, events
 from openai_harmony.serve.gateway import Call, Gateway
 from openai_harmony.serve.journal import LOG
-from openai_harmony.serve.refusals import RefusedError, key_of
+from openai_harmony.serve.refusals import RefusedError, StoreError, key_of
 from openai_harmony.serve.shares import Held
-from openai_harmony.serve.store import Store, StoreError
 from openai_harmony.serve.threads import LARGE, in_thread
 from openai_harmony.serve.websocket import TRY_LATER, ResponsesSocket
+
+if TYPE_CHECKING:
+    from openai_harmony.serve.store import Store
 
 _NO_STORE = "this server stores no responses; the setting is store, as --store responses.sqlite"
 _NOT_STORED = {
