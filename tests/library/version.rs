@@ -7,8 +7,8 @@ use std::path::Path;
 use std::process::Command;
 
 /// The folder of the crate.
-fn this() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
+fn this() -> &'static str {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_str().unwrap()
 }
 
 /// The manifest of a program that needs the crate of crates.io and is given this one.
@@ -37,7 +37,7 @@ fn is_patched(requirement: &str) -> bool {
         .output()
         .unwrap();
     let tree = String::from_utf8(output.stdout).unwrap();
-    let it = format!("openai-harmony v{} ({}", env!("CARGO_PKG_VERSION"), this().display());
+    let it = format!("openai-harmony v{} ({}", env!("CARGO_PKG_VERSION"), this());
     output.status.success() && tree.contains(&it)
 }
 
