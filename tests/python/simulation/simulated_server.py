@@ -4,14 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from openai_harmony.serve import gateway, run, threads
+from openai_harmony.serve import (
+    compaction,
+    connections,
+    gateway,
+    health,
+    journal,
+    ollama,
+    run,
+    store,
+    threads,
+)
 from openai_harmony.serve.bodies import LARGE, Bodies, is_quick
 from openai_harmony.serve.configuration import Configuration
+from openai_harmony.serve.engines import client
+from openai_harmony.serve.render import endpoints
 from openai_harmony.serve.settings import Settings
 from simulation.simulated_clock import SimulatedTime
 from simulation.simulated_network import WORK_SECONDS, NetworkedLoop, threaded
@@ -126,9 +137,8 @@ def one_thread() -> Iterator[None]:
         undo.append(lambda: setattr(where, name, before))
         setattr(where, name, value)
 
-    for name, module in list(sys.modules.items()):
-        if name.startswith("openai_harmony.serve.") and "time" in vars(module):
-            put(module, "time", clock)
+    for module in (client, compaction, connections, endpoints, health, journal, ollama, store):
+        put(module, "time", clock)
     put(threads, "run_in_threadpool", in_thread)
     put(threads.Threads, "run", in_store)
     put(Bodies, "parsed", parsed)
