@@ -47,6 +47,7 @@ ODDITIES = (
 WORDS = ("rain", "sun", "wind", " 🙂", "\n", '"', "\\", "<|end|>", "ß", "data: [DONE]", " the")
 MARKER = re.compile(r"«\d+-\d+»")
 _HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n"
+_STREAMED = _HEAD + b"transfer-encoding: chunked\r\n\r\n"
 _BEGINNINGS = {
     "closed before the head": b"",
     "half a head": _HEAD,
@@ -286,7 +287,7 @@ class _Connection(asyncio.Protocol):
             self._wire.write(_BEGINNINGS[fault])
             self._break()
         else:
-            self._wire.write(_HEAD + b"transfer-encoding: chunked\r\n\r\n")
+            self._wire.write(_STREAMED)
             await self._stream(plan, self._events(plan, sampled[: asked.most], asked.most))
 
     async def _stream(self, plan: Plan, events: list[bytes]) -> None:
@@ -319,7 +320,7 @@ class _Connection(asyncio.Protocol):
 
         def abort() -> None:
             arrived = (self._wire.delivered[-1][1] if self._wire.delivered else 0) - self._before
-            if asked is not None and asked.reused and arrived <= len(_HEAD):
+            if asked is not None and asked.reused and arrived < len(_STREAMED):
                 asked.is_void = True
             self._wire.abort()
 
