@@ -3,7 +3,7 @@
 use super::CONSTRAIN;
 use super::groups::channel_value;
 use super::read::{is_run_of_names, names_a_tool};
-use super::repair::{begins_value, is_glued_channel, is_nobody, names_no_tool};
+use super::repair::{begins_value, is_glued_channel, is_glued_role, is_nobody, names_no_tool};
 use crate::chat::{CHANNELS, HeaderFields, Role};
 use crate::error::{ErrorKind, Result};
 use crate::names;
@@ -122,7 +122,8 @@ pub(crate) fn check(header: HeaderFields<'_>) -> Result<()> {
     if role == Role::Tool {
         let name = name.ok_or(ErrorKind::ToolWithoutName)?;
         check_tool_name(name, recipient.or(channel).or(content_type).is_none())?;
-        if recipient != Some(Role::Assistant.as_str()) && names_no_tool(name) {
+        let is_result = recipient == Some(Role::Assistant.as_str());
+        if is_glued_role(name) || (!is_result && names_no_tool(name)) {
             return unsafe_field("name", name, "it would not be read as a tool's");
         }
     }

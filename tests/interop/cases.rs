@@ -214,7 +214,10 @@ fn each_case_is_as_written() {
             let (given, expected) = lines.split_at(at);
             let found = outcome(&Given::read(&given[1..]), expected);
             if found.trim_end_matches('\n') != expected.join("\n") {
-                write!(wrong, "\n{}:\n## {}\n{found}", path.display(), given.join("\n")).unwrap();
+                let (path, given, expected) =
+                    (path.display(), given.join("\n"), expected.join("\n"));
+                write!(wrong, "\n{path}:\n## {given}\nexpected\n{expected}\nfound\n{found}")
+                    .unwrap();
             }
             count += 1;
         }

@@ -12,7 +12,7 @@ mod stripped;
 
 use openai_harmony::chat::{Content, Message, Role};
 use openai_harmony::{
-    HarmonyEncodingName, ParserOptions, StateData, StreamState, StreamableParser,
+    HarmonyEncodingName, ParserOptions, RenderConfig, StateData, StreamState, StreamableParser,
     load_harmony_encoding,
 };
 
@@ -188,6 +188,46 @@ fn headers_without_a_message_token_are_repaired_in_any_place() {
 #[test]
 fn what_stands_between_messages_is_repaired_in_any_place() {
     check(include_str!("lenient/between.txt"), 66, holds_between_messages);
+}
+
+/// The messages of a row as 0.0.8 reads them, if it does.
+fn strictly(text: &str) -> Option<Vec<Message>> {
+    let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss).unwrap();
+    let tokens = encoding.tokenizer().encode_with_special_tokens(text);
+    let role = Some(Role::Assistant);
+    encoding.parse_messages_from_completion_tokens(tokens, role).ok()
+}
+
+/// What strict parsing reads, but lenient parsing as another message, is not written under `validate`.
+#[test]
+fn what_is_written_is_never_repaired() {
+    let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss).unwrap();
+    let config = RenderConfig::new().with_validate(true);
+    let (mut refused, mut wrong) = (0, Vec::new());
+    for table in [
+        include_str!("lenient/headers.txt"),
+        include_str!("lenient/cut_headers.txt"),
+        include_str!("lenient/between.txt"),
+    ] {
+        let messages =
+            rows(table).iter().filter_map(|row| strictly(&row.text)).flatten().collect::<Vec<_>>();
+        let addressed = messages.iter().map(|message| message.clone().with_recipient("assistant"));
+        for message in messages.iter().cloned().chain(addressed) {
+            let Ok(tokens) = encoding.render_with(&message, &config) else {
+                refused += 1;
+                continue;
+            };
+            let mut parser =
+                StreamableParser::with_options(encoding, None, &ParserOptions::lenient()).unwrap();
+            parser.feed(&tokens).unwrap();
+            parser.finish().unwrap();
+            if parser.messages() != [message.clone()] || !parser.repairs().is_empty() {
+                wrong.push(format!("{}: {:?}", shown(&message), parser.repairs()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(refused > 20, "only {refused} were refused");
 }
 
 #[test]

@@ -19,6 +19,7 @@ mod parse_laws;
 mod prefill;
 mod rust_api_0_0_8;
 mod saved;
+mod small_headers;
 mod small_worlds;
 mod spans;
 mod strict;

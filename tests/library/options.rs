@@ -242,6 +242,7 @@ fn fields_that_could_be_another_header_are_refused() {
         (named(Role::Tool, "final").with_channel("commentary"), "name"),
         (named(Role::Tool, "assistantFinal").with_channel("commentary"), "name"),
         (named(Role::Tool, "").with_channel("final"), "name"),
+        (named(Role::Tool, "assistantto=f").with_channel("commentary"), "name"),
         (plain().with_recipient("functions.f json"), "recipient"),
         (plain().with_recipient("to=f"), "recipient"),
         (plain().with_recipient("f\u{0}"), "recipient"),

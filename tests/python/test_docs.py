@@ -24,7 +24,6 @@ from openai_harmony import (
     HeaderStyle,
     Message,
     RenderConversationConfig,
-    RepairKind,
     Role,
     ThoughtPolicy,
     cache,
@@ -277,11 +276,6 @@ def test_conversations_of_the_format_parse_and_render_again(shown: str) -> None:
         conversation = Conversation.from_messages(messages)
         rendered.add(encoding.decode(encoding.render_conversation(conversation, config)))
     assert whole in rendered
-
-
-def test_every_kind_of_repair_is_in_the_table() -> None:
-    text = prose(ROOT / "docs" / "parsing.md")
-    assert set(get_args(RepairKind)) - set(re.findall(r"`([a-z_]+)`", text)) == set()
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=named)

@@ -67,7 +67,7 @@ NOT_OF_GRAMMARS = {
     "response_schema": "likewise",
 }
 DEFAULTS_OF_PYTHON = {
-    "ReadOptions": {"date": "Rust takes no clock of its own"},
+    "ReadOptions": {"date": "`today` stands for `Date::Today`"},
     "RowOptions": {
         "config": "`None` stands for that of turns",
         "mask": "`None` stands for the default",

@@ -10,7 +10,6 @@ import sys
 from contextlib import redirect_stdout
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import get_args
 from xml.etree import ElementTree
 
 import pytest
@@ -21,7 +20,6 @@ from openai_harmony import (
     Message,
     Prefill,
     RenderConversationConfig,
-    RepairKind,
     StreamableParser,
     WrongTypeError,
     load_harmony_encoding,
@@ -31,7 +29,6 @@ from openai_harmony.interop import chat_completions
 from openai_harmony.show.cells import Cell, cells, visible
 from openai_harmony.show.difference import folded
 from openai_harmony.show.picture import Mark, Meeting
-from openai_harmony.show.reasons import REASONS
 from openai_harmony.training import LossMask, render
 from tables import table
 
@@ -288,10 +285,6 @@ def test_tokens_that_do_not_exist_are_shown() -> None:
     assert "⟦no token 4000000000⟧" in said
     assert "unknown_token" in said
     assert show.text([]) == "tokens · 0 tokens · 0 messages\n"
-
-
-def test_each_repair_has_a_reason() -> None:
-    assert set(REASONS) == set(get_args(RepairKind))
 
 
 class TestHtml:

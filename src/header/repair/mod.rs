@@ -20,7 +20,9 @@ use crate::tokenizer::special;
 
 use rules::{CHANNEL, Once, Rule};
 use spelling::is_cut_marker;
-pub(crate) use spelling::{begins_value, is_glued_channel, is_nobody, names_no_tool};
+pub(crate) use spelling::{
+    begins_value, is_glued_channel, is_glued_role, is_nobody, names_no_tool,
+};
 
 /// How a header ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -76,6 +76,11 @@ pub(super) fn glued_role(word: &str, ending: HeaderEnd) -> Option<Role> {
     })
 }
 
+/// Whether the author of a complete header would be read as a role with text or a recipient glued to it.
+pub(crate) fn is_glued_role(name: &str) -> bool {
+    glued_role(name, HeaderEnd::Message).is_some()
+}
+
 /// Whether no message can be addressed to a name: roles but the assistant, channels, and text with markup or a value.
 pub(crate) fn is_nobody(name: &str) -> bool {
     name.contains(['<', '>', '{'])
