@@ -13,6 +13,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for (name, text) in texts(&fs::read_to_string(STUB)?) {
         writeln!(arms, "    ({name}) => {{ {text:?} }};")?;
     }
+    let missing = format!("concat!(\"no docstring in {STUB}: \", stringify!($($name)*))");
+    writeln!(arms, "    ($($name:tt)*) => {{ compile_error!({missing}) }};")?;
     let file = Path::new(&env::var("OUT_DIR")?).join("texts.rs");
     fs::write(file, format!("macro_rules! text {{\n{arms}}}\n"))?;
     Ok(())
