@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from collections import Counter
@@ -132,6 +133,8 @@ class Laws:
         assert there <= own, f"another request's text: {there - own}"
         if one.foreign and one.status == 200:
             raise AssertionError("somebody else's response")
+        given, found = one.headers.get("x-request-id", ""), one.found.get("x-request-id", "")
+        assert not found or found == given or found.startswith(f"{given}-" if given else "req_")
         for asked in self._asked_for(one):
             markers = [marker for marker in asked.markers if marker in self._world.markers]
             found = list(dict.fromkeys(markers))
@@ -492,9 +495,19 @@ class Laws:
         return not self._lacks(left, 0, own, 1, limit)
 
     def ids_are_unique(self) -> None:
-        found = (one.found.get("x-request-id") for one in self._exchanges)
+        found = (
+            one.found.get("x-request-id")
+            for one in self._exchanges
+            if "x-request-id" not in one.headers
+        )
         ids = Counter([*self._ids, *filter(None, found)])
         assert not ids or max(ids.values()) == 1, "two answers of one id"
+        asked = sorted(self._world.engine.asked, key=lambda one: one.began)
+        if len(self._world.processes) == 1:
+            for one, other in itertools.combinations(asked, 2):
+                is_same = one.headers["x-request-id"] == other.headers["x-request-id"]
+                is_late = one.ended - AT_ONCE > other.began and not one.is_void
+                assert not (is_same and is_late), "an id twice at once"
 
     def all_is_given_back(self) -> None:
         for process in self._world.processes:

@@ -147,12 +147,15 @@ class World:
         return self.chance.choice(list(self.keys)) if self.keys else ""
 
     def _headers(self, owner: str) -> dict[str, str]:
+        chance = self.chance
+        # Another client may send the same, at the same time.
+        given = {"x-request-id": f"client-{chance.randrange(4)}"} if chance.random() < 0.2 else {}
         if not owner:
-            return {}
-        if self.chance.random() < 0.05:
+            return given
+        if chance.random() < 0.05:
             self.wrong_keys.add("wrong")
             owner = "wrong"
-        return {"authorization": f"Bearer {owner}"}
+        return {"authorization": f"Bearer {owner}", **given}
 
     def _single(self, owner: str) -> Exchange:
         path = self.chance.choice(PATHS)
