@@ -614,6 +614,10 @@ def test_completions_that_are_passed_on_are_limited_and_may_break_off() -> None:
         release.clear()
         await asyncio.wait_for(left, 60)
         assert app.state.gateway.limits.running == 0
+        # A stream whose time is up has no end of the engine's, and is none that is whole.
+        late = await ask(serve.app(engine, request_timeout=0.1), path, body)
+        assert late.parts[0] == b"data: {}\n\n"
+        assert late.events()[-1]["error"]["message"] == "the answer takes too long"
 
     asyncio.run(run())
 
@@ -643,6 +647,30 @@ def test_a_client_that_stops_to_read_does_not_keep_its_turn(
             gateway.ending.set_result(None)
         await asyncio.wait_for(stuck, 60)
         assert (gateway.limits.running, engine.closed) == (0, 1)
+
+    simulated_clock.run(run())
+
+
+def test_a_request_that_leaves_does_not_take_the_turn_of_its_key(tmp_path: Path) -> None:
+    begun: list[int] = []
+
+    async def sample(request: SampleRequest) -> AsyncGenerator[Sampled, None]:
+        begun.append(request.sampling["seed"])
+        await asyncio.sleep(1)
+        yield Sampled(tokens(HELLO), "stop")
+
+    async def run() -> None:
+        (tmp_path / "keys").write_text("alpha\nbeta\n")
+        app = serve.app(Engine(sample), api_key_file=str(tmp_path / "keys"), max_running=1)
+        doing = []
+        for seed, key in enumerate(("beta", "alpha", "alpha", "beta", "alpha")):
+            headers = {"authorization": f"Bearer {key}"}
+            asking = ask(app, CHAT, {**BODIES[CHAT], "seed": seed}, headers=headers)
+            doing.append(asyncio.ensure_future(asking))
+            await asyncio.sleep(0.1)
+        doing[1].cancel()
+        await asyncio.wait(doing)
+        assert begun == [0, 2, 3, 4]
 
     simulated_clock.run(run())
 

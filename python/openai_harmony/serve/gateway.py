@@ -273,12 +273,12 @@ class Gateway:
         return gone
 
     async def _passed_on(self, request: Request, record: Record, stack: AsyncExitStack) -> Response:
+        body, _ = await self.bodies.read(request)
+        gone = await self._place(request, stack)
         ask = getattr(self.engine, "pass_on", None)
         if ask is None:
             text = f"the engine {self.engine.name} takes no requests of its own"
             raise RefusedError(text, 501)
-        body, _ = await self.bodies.read(request)
-        gone = await self._place(request, stack)
         record.stream = body.flag("stream") is True
         path = path_of(request.scope)
         key, is_trusted = record.key, self._trusts(record.key)
@@ -296,7 +296,11 @@ class Gateway:
         stack.push_async_callback(parts.aclose)
         parts = _until_broken(parts, kind, record)
         ended = partial(self._ended, record, stack.pop_all())
-        return self._streaming(parts, kind, gone, end, ended, _nothing, status)
+
+        async def abort(error: TooSlowError) -> bytes:
+            return _broken_off(EngineError(str(error), error.status), kind, record)
+
+        return self._streaming(parts, kind, gone, end, ended, abort, status)
 
     def _end(self) -> float:
         """Until when an answer that begins now may take, by the loop's clock."""
@@ -532,10 +536,6 @@ def _refuse_unseen(turn: Turn, body: Body) -> None:
         )
 
 
-async def _nothing(_: object) -> bytes:
-    return b""
-
-
 async def _until_broken(
     parts: AsyncGenerator[bytes, None], kind: str, record: Record
 ) -> AsyncGenerator[bytes, None]:
@@ -544,8 +544,14 @@ async def _until_broken(
         async for part in parts:
             yield part
     except EngineError as error:
-        record.error, record.engine_status = str(error), error.status
-        if not kind.startswith("text/event-stream"):
-            # Without the end that HTTP has, the client knows that the rest is missing.
-            raise ClientGoneError from error
-        yield b"data: %b\n\n" % bytes(refusal(record.api, error).body)
+        record.engine_status = error.status
+        yield _broken_off(error, kind, record)
+
+
+def _broken_off(error: EngineError, kind: str, record: Record) -> bytes:
+    """What ends a stream that has no end of its own. ``ClientGoneError`` for any other answer."""
+    record.error = str(error)
+    if not kind.startswith("text/event-stream"):
+        # Without the end that HTTP has, the client knows that the rest is missing.
+        raise ClientGoneError from error
+    return b"data: %b\n\n" % bytes(refusal(record.api, error).body)

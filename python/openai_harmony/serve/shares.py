@@ -94,8 +94,11 @@ class Turns:
         """Waits no longer."""
         if place.done():  # it was given at the same moment
             self.release(key)
-        else:
-            self._remove(key.owner, (key, place))
+        else:  # the other requests of its key keep their turn
+            queue = self._queues[key.owner]
+            queue.remove((key, place))
+            if not queue:
+                del self._queues[key.owner]
 
     def release(self, key: Key) -> None:
         """Gives one back, to the next that waits."""
@@ -110,13 +113,9 @@ class Turns:
             for owner, queue in list(self._queues.items()):
                 key, place = queue[0]
                 if self.take(key):
-                    self._remove(owner, (key, place))
+                    queue.popleft()
+                    del self._queues[owner]
+                    if queue:  # the last one to be asked again
+                        self._queues[owner] = queue
                     place.set_result(None)
                     is_given = True
-
-    def _remove(self, owner: str, waits: tuple[Key, asyncio.Future[None]]) -> None:
-        """Takes a request out of the queue of its key, which is the last one to be asked again."""
-        queue = self._queues.pop(owner)
-        queue.remove(waits)
-        if queue:
-            self._queues[owner] = queue

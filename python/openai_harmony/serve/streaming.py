@@ -128,7 +128,8 @@ class Stream(Response):
             timeout: How many seconds it may take.
             unread: How many seconds the client may read nothing while there is something to read.
             ending: Done when the server ends.
-            abort: What ends the stream if time is up or the server ends.
+            abort: What ends the stream if time is up or the server ends; ``ClientGoneError`` if
+                nothing can.
             ended: Called at the end, with whether the client was there.
         """
         self.status_code = status
@@ -182,7 +183,7 @@ class Stream(Response):
         try:
             piece = unsent + await self._abort(error)
             await asyncio.wait_for(self._last(send, piece), _LAST_SECONDS)
-        except asyncio.TimeoutError:
+        except (asyncio.TimeoutError, ClientGoneError):
             return False
         return True
 

@@ -19,6 +19,8 @@ NEVER = float("inf")
 MOST_OF_CONTROL = 127
 """The most bytes of a frame of a WebSocket that is no event: a ping, or an end."""
 CHAT, RESPONSES, MESSAGES = "/v1/chat/completions", "/v1/responses", "/v1/messages"
+COMPLETIONS = "/v1/completions"
+"""What the engine itself answers."""
 READY = "/ready"
 PATHS = (CHAT, CHAT, RESPONSES, MESSAGES, "/api/chat", "/api/generate")
 
@@ -129,6 +131,9 @@ class Exchange:
             error = json.loads(self.raw)["error"]
             text = error if isinstance(error, str) else error["message"]
             return [Understood(text, end="failed") for _ in found]
+        if self.path == COMPLETIONS:
+            is_failed = self.raw.rpartition(b"data: ")[2].startswith(b'{"error"')
+            return [Understood(end="failed" if is_failed else "done")]
         if not self.stream:
             _whole(self.path, json.loads(self.raw), found)
             return found

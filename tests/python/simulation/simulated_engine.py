@@ -137,6 +137,8 @@ class Asked:
     """``whole`` if all was sent, ``hangs`` if only HTTP's end was not, ``cancelled`` by the gateway, ``broken`` by the
     engine."""
     fault: str | None = None
+    said: bytes = field(default=b"", repr=False)
+    """The events that were sent."""
     is_void: bool = False
     """Whether it may be asked again: its connection, which had waited, was closed before the answer's head was there,
     or vLLM refused the way in which it was asked."""
@@ -288,9 +290,9 @@ class _Connection(asyncio.Protocol):
             self._break()
         else:
             self._wire.write(_STREAMED)
-            await self._stream(plan, self._events(plan, sampled[: asked.most], asked.most))
+            await self._stream(plan, asked, self._events(plan, sampled[: asked.most], asked.most))
 
-    async def _stream(self, plan: Plan, events: list[bytes]) -> None:
+    async def _stream(self, plan: Plan, asked: Asked, events: list[bytes]) -> None:
         raw = b"\n\n".join(b"data: %b" % event for event in events)
         raw += b"" if plan.oddity == "no end of the last line" else b"\n\ndata: [DONE]\n\n"
         fault, chance = plan.fault, self._engine.chance
@@ -302,6 +304,7 @@ class _Connection(asyncio.Protocol):
             if plan.gap and chance.random() < 0.3:
                 await asyncio.sleep(plan.gap)
             self._wire.write(b"%x\r\n%b\r\n" % (len(part), part))
+            asked.said += part
         if fault == "late silence":
             await self._loop.create_future()
         if fault == "reset":

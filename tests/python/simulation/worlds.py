@@ -34,6 +34,7 @@ from simulation import hostile_bodies
 from simulation.laws import SAMPLING, Laws
 from simulation.simulated_clients import (
     CHAT,
+    COMPLETIONS,
     MESSAGES,
     PATHS,
     READY,
@@ -43,7 +44,7 @@ from simulation.simulated_clients import (
     Understood,
 )
 from simulation.simulated_clock import SimulatedTime, run
-from simulation.simulated_engine import FAULTS, KINDS, Engine, Plan
+from simulation.simulated_engine import ENCODING, FAULTS, KINDS, Engine, Plan
 from simulation.simulated_network import Network, NetworkedLoop, threaded
 from simulation.simulated_server import Process, one_thread
 
@@ -159,6 +160,8 @@ class World:
 
     def _single(self, owner: str) -> Exchange:
         path = self.chance.choice(PATHS)
+        if self.engine.kind.startswith("vllm") and self.chance.random() < 0.1:
+            path = COMPLETIONS
         is_kept = path != RESPONSES or self.chance.random() < 0.7
         return self._asks(path, owner, **({} if is_kept else {"store": False}))
 
@@ -168,13 +171,13 @@ class World:
         self.markers.add(one.marker)
         one.headers = self._headers(owner)
         one.is_message = is_message
-        one.stream = is_message or chance.random() < 0.7
+        one.stream = is_message or path == COMPLETIONS or chance.random() < 0.7
         one.count = chance.choice((1, 2, 3)) if path == CHAT and chance.random() < 0.5 else 1
         one.body = self._body(one, fields)
         plans = [
             Plan.random(chance, one.marker, at, self.faults, self.gaps) for at in range(one.count)
         ]
-        if chance.random() < 0.2 and path != "/api/generate":
+        if chance.random() < 0.2 and path not in ("/api/generate", COMPLETIONS):
             one.body |= _tools(path)
             for plan in plans:
                 plan.calls = chance.random() < 0.6
@@ -195,6 +198,8 @@ class World:
                 made["input"] = [reference, {"role": "user", "content": text}]
         elif one.path == "/api/generate":
             made["prompt"] = text
+        elif one.path == COMPLETIONS:
+            made |= {"prompt": ENCODING.encode(text), "max_tokens": 5000, "return_token_ids": True}
         else:
             made["messages"] = [{"role": "user", "content": text}]
         names = [name for name in SAMPLING if chance.random() < 0.7]
@@ -211,7 +216,7 @@ class World:
         if chance.random() < 0.5:
             made |= {"cache_salt": one.marker, "min_tokens": chance.randint(0, 99)}
             made["priority"] = chance.choice((0, 1, 1, -1)) if chance.random() < 0.2 else 2
-        if chance.random() < 0.04:
+        if chance.random() < 0.04 and one.path != COMPLETIONS:
             one.is_hostile = True
             made |= hostile_bodies.fields(one.path, chance)
         return {**made, **fields}
@@ -395,6 +400,7 @@ class World:
             )
             note["continues a stored response"] += bool(one.chain) and one.status == 200
             note["asks for another key's"] += one.foreign
+            note["passed on"] += one.path == COMPLETIONS and one.status == 200
             note["over a WebSocket"] += one.is_message and one.status == 200
             note["a large body"] += one.padding > 0 and one.status == 200
             note["asks again where a connection was just closed"] += any(e.is_void for e in asked)
@@ -438,6 +444,7 @@ REACHED = [
     "stream fails after its head",
     "continues a stored response",
     "asks for another key's",
+    "passed on",
     "over a WebSocket",
     "a large body",
     "the store hangs",
