@@ -614,10 +614,6 @@ def test_completions_that_are_passed_on_are_limited_and_may_break_off() -> None:
         release.clear()
         await asyncio.wait_for(left, 60)
         assert app.state.gateway.limits.running == 0
-        # A stream whose time is up has no end of the engine's, and is none that is whole.
-        late = await ask(serve.app(engine, request_timeout=0.1), path, body)
-        assert late.parts[0] == b"data: {}\n\n"
-        assert late.events()[-1]["error"]["message"] == "the answer takes too long"
 
     asyncio.run(run())
 

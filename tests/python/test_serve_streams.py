@@ -148,21 +148,25 @@ def test_what_is_passed_on_ends_with_its_time(
 
     app = serve.app(passes_on(parts), request_timeout=1)
     answer = asyncio.run(ask(app, "/v1/completions", {"stream": stream}))
-    assert (answer.status, answer.body) == (200, b"data: {}\n\n")
+    assert (answer.status, answer.parts[0]) == (200, b"data: {}\n\n")
+    assert answer.events()[-1]["error"]["message"] == "the answer takes too long"
     assert fields(caplog)["stream"] is (stream is True)
 
 
+@pytest.mark.parametrize("why", ["broke", "the answer takes too long"])
 def test_what_is_passed_on_and_is_no_stream_has_no_end_if_it_breaks_off(
-    caplog: pytest.LogCaptureFixture,
+    why: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def parts() -> Parts:
         yield b'{"choices"'
-        raise EngineError("broke")
+        if why != "broke":
+            await asyncio.Event().wait()
+        raise EngineError(why)
 
-    app = serve.app(passes_on(parts, "application/json"))
+    app = serve.app(passes_on(parts, "application/json"), request_timeout=1)
     answer = asyncio.run(ask(app, "/v1/completions", {}, pause=0.001))
     assert answer.body == b'{"choices"'
-    assert (fields(caplog)["error"], fields(caplog)["client_left"]) == ("broke", True)
+    assert (fields(caplog)["error"], fields(caplog)["client_left"]) == (why, True)
 
 
 def test_what_a_stop_string_holds_back_is_in_the_form_of_generate() -> None:
