@@ -549,7 +549,7 @@ async def _until_broken(
 
 
 def _broken_off(error: EngineError, kind: str, record: Record) -> bytes:
-    """The event that ends a stream instead of the engine; other answers raise ``ClientGoneError``."""
+    """What ends a stream instead of the engine. ``ClientGoneError`` for other answers."""
     record.error = str(error)
     if not kind.startswith("text/event-stream"):
         # Without the end that HTTP has, the client knows that the rest is missing.
