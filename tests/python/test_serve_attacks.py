@@ -251,6 +251,8 @@ def refuses_what_needs_the_store(server: Attacked, attack: Attack) -> None:
             others_are_answered(server)
             until(lambda: server.asked("/health")[0] == 503)  # an answer counts for a second
             assert server.asked(RESPONSES, {"input": "Hello"})[0] == 503
+            # What is counted is not kept.
+            assert server.asked(f"{RESPONSES}/input_tokens", {"input": "Hello"})[0] == 200
     until(lambda: server.asked("/health")[0] == 200)
     until(lambda: server.asked(RESPONSES, {"input": "Hello"})[0] == 200)
 

@@ -618,6 +618,38 @@ def test_completions_that_are_passed_on_are_limited_and_may_break_off() -> None:
     asyncio.run(run())
 
 
+def test_what_ends_requests_waits_for_none_of_them() -> None:
+    """It has places of its own, as many as others have."""
+    held, release = asyncio.Event(), asyncio.Event()
+
+    async def parts() -> AsyncGenerator[bytes, None]:
+        held.set()
+        await release.wait()
+        yield b"{}"
+
+    async def pass_on(*_: Any) -> tuple[int, str, AsyncGenerator[bytes, None]]:
+        return 200, "application/json", parts()
+
+    engine = says()
+    engine.pass_on = pass_on  # type: ignore[attr-defined]
+
+    async def run() -> None:
+        app = serve.app(engine, max_running=1, max_waiting=0)
+        given = {"g": {"token_ids": [1]}, "a": {"request_ids": ["x"]}}
+        running = []
+        for kind, body in given.items():
+            held.clear()
+            running.append(asyncio.ensure_future(ask(app, PASSED_PATHS[kind], body)))
+            await held.wait()
+        for kind, body in given.items():
+            assert (await ask(app, PASSED_PATHS[kind], body)).status == 429
+        release.set()
+        assert [(await one).status for one in running] == [200, 200]
+        assert (await ask(app, PASSED_PATHS["a"], given["a"])).status == 200
+
+    asyncio.run(run())
+
+
 @pytest.mark.parametrize("server_ends", [False, True])
 def test_a_client_that_stops_to_read_does_not_keep_its_turn(
     server_ends: bool, monkeypatch: pytest.MonkeyPatch

@@ -43,7 +43,7 @@ from openai_harmony.serve.journal import LOG, Journal, Record
 from openai_harmony.serve.keys import Key
 from openai_harmony.serve.left_out import kinds, refuse_unmet
 from openai_harmony.serve.limits import Limits
-from openai_harmony.serve.passed_on import Passed
+from openai_harmony.serve.passed_on import ABORT, Passed
 from openai_harmony.serve.refusals import (
     REFUSALS,
     RefusedError,
@@ -55,7 +55,7 @@ from openai_harmony.serve.refusals import (
 )
 from openai_harmony.serve.sampling import begin, go_on, requests
 from openai_harmony.serve.settings import Settings
-from openai_harmony.serve.shares import Share, Turns
+from openai_harmony.serve.shares import Held, Share, Turns
 from openai_harmony.serve.streaming import (
     ClientGoneError,
     Ending,
@@ -268,6 +268,12 @@ class Gateway:
         gone = watched(request.receive)
         stack.callback(gone.cancel)
         key = key_of(request.scope)
+        if path_of(request.scope) == ABORT:
+            ending = Held(self.limits.aborts, key)
+            stack.callback(ending.becomes, 0)
+            if not ending.becomes(1):
+                raise RefusedError("the server is busy; ask again later", 429, retry_after=1)
+            return gone
         await self.limits.take(key, gone, self.ending)
         stack.callback(self.limits.release, key)
         return gone

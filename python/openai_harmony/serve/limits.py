@@ -21,6 +21,8 @@ class Limits:
         self._turns = Turns(self.places, lambda key: key.running)
         self.sockets = Share(settings.max_running + settings.max_waiting)
         """The WebSockets that are open."""
+        self.aborts = Share(settings.max_running + settings.max_waiting)
+        """The requests that end others, which may have all places."""
         self._timeout = settings.queue_timeout
         self._count = count
 
@@ -37,8 +39,9 @@ class Limits:
     def change(self, settings: Settings, is_fair: bool) -> None:
         """Other limits from now on; requests that have a place keep it."""
         self.places.most, self.queue.most = settings.max_running, settings.max_waiting
-        self.sockets.most = settings.max_running + settings.max_waiting
-        self.places.is_fair = self.queue.is_fair = self.sockets.is_fair = is_fair
+        self.sockets.most = self.aborts.most = settings.max_running + settings.max_waiting
+        for share in (self.places, self.queue, self.sockets, self.aborts):
+            share.is_fair = is_fair
         self._timeout = settings.queue_timeout
         self._turns.give()
 

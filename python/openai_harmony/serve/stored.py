@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -47,7 +47,7 @@ class StoredResponses:
 
     async def create(self, request: Request) -> Response:
         """``POST /v1/responses``."""
-        return await self._gateway.answer(request, self._call(request))
+        return await self._gateway.answer(request, self._call(request, "create"))
 
     async def socket(self, websocket: WebSocket) -> None:
         """``/v1/responses`` as a WebSocket."""
@@ -62,17 +62,18 @@ class StoredResponses:
 
     async def compact(self, request: Request) -> Response:
         """``POST /v1/responses/compact``."""
-        return await self._gateway.answer(request, self._call(request, compacts=True))
+        return await self._gateway.answer(request, self._call(request, "compact"))
 
     async def input_tokens(self, request: Request) -> Response:
         """``POST /v1/responses/input_tokens``."""
         about = {"object": "response.input_tokens"}
-        return await self._gateway.counted(request, self._call(request), about)
+        return await self._gateway.counted(request, self._call(request, "count"), about)
 
-    def _call(self, request: Request, *, compacts: bool = False) -> Call:
+    def _call(self, request: Request, asks: Literal["create", "compact", "count"]) -> Call:
         key, recent = key_of(request.scope), request.scope["state"].get("recent", {})
-        keep, refer = partial(self._keep, key.owner), partial(self._referred, request, recent)
-        instead = partial(self._instead, compacts)
+        keep = partial(self._keep, key.owner)
+        refer = partial(self._referred, request, recent, asks == "create")
+        instead = partial(self._instead, asks == "compact")
         return Call("responses", self._read, refer=refer, instead=instead, keep=keep)
 
     async def retrieve(self, request: Request) -> Response:
@@ -124,11 +125,11 @@ class StoredResponses:
             return await self._gateway.refuse(request, error)
 
     async def _referred(
-        self, request: Request, recent: Mapping[str, Body], body: Body
+        self, request: Request, recent: Mapping[str, Body], creates: bool, body: Body
     ) -> dict[str, Any]:
         """What reading a body takes of the store, which is asked before anything is sampled.
 
-        ``recent`` has what the client's connection itself knows.
+        ``recent`` has what the client's connection itself knows. Only what is created is kept.
         """
         store = self._store
         known = recent.get(body.text("previous_response_id") or "")
@@ -136,7 +137,7 @@ class StoredResponses:
             return {"stores": store is not None, "previous": lambda _: known}
         if store is None:
             return {"stores": False}
-        keeps = body.flag("store") is not False
+        keeps = creates and body.flag("store") is not False
         refers = body.kind("previous_response_id") is not None or any(
             kind == "item_reference" for _, kind, _ in body.items("input")
         )

@@ -57,20 +57,22 @@ def fields(path: str, chance: random.Random) -> dict[str, Any]:
     if name == "grammar":
         rules = " | ".join(f'"a{at}"' for at in range(size // 9))
         grammar = {"syntax": "lark", "definition": f"start: {rules}"}
-        if path == "/v1/responses":
+        if path.startswith("/v1/responses"):
             custom = {"type": "custom", "name": "g", "format": {"type": "grammar", **grammar}}
             return {"tools": [custom]}
         named = {"name": "g", "format": {"type": "grammar", "grammar": grammar}}
-        return {"tools": [{"type": "custom", "custom": named}]} if path.endswith("ions") else {}
+        return (
+            {"tools": [{"type": "custom", "custom": named}]} if "/chat/completions" in path else {}
+        )
     count = 1
     while len(json.dumps(SCHEMAS[name](2 * count))) < size and count < size:
         count *= 2
     schema = SCHEMAS[name](count)
-    if path == "/v1/messages":
+    if path.startswith("/v1/messages"):
         return {"tools": [{"name": "f", "input_schema": schema}]}
     if path.startswith("/api/"):
         return {"format": schema}
-    if path == "/v1/responses":
+    if path.startswith("/v1/responses"):
         return {"text": {"format": {"type": "json_schema", "name": "f", "schema": schema}}}
     described = {"name": "f", "parameters": schema, "strict": True}
     return {"tools": [{"type": "function", "function": described}]}

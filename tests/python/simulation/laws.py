@@ -10,15 +10,18 @@ from collections.abc import Callable
 from typing import Any
 
 from simulation.simulated_clients import (
+    ABORT,
     CHAT,
-    COMPLETIONS,
+    COUNTS,
+    MADE,
     NEVER,
+    PASSED_ON,
     READY,
     RESPONSES,
     Exchange,
     Understood,
 )
-from simulation.simulated_engine import EARLY, FORCED, MARKER, Asked, Plan
+from simulation.simulated_engine import EARLY, ENCODING, FORCED, MARKER, Asked, Plan
 
 USAGE = re.compile(rb'"(?:completion_tokens|output_tokens|eval_count)": ?(\d+)')
 GRAMMARS = {"structured_outputs", "structural_tag", "grammar"}
@@ -93,7 +96,7 @@ class Laws:
 
     def _asked_for(self, one: Exchange) -> list[Asked]:
         """What the engine was asked for it, and not for the request whose response it gets."""
-        return self._asked.get(one.marker, []) if one.method == "POST" else []
+        return self._asked.get(one.marker, []) if one.takes_place else []
 
     def _plan_fault(self, one: Exchange) -> set[str]:
         return {plan.fault for plan in self._world.engine.plans.get(one.marker, ()) if plan.fault}
@@ -144,6 +147,8 @@ class Laws:
         given, found = one.headers.get("x-request-id", ""), one.found.get("x-request-id", "")
         assert not found or found == given or found.startswith(f"{given}-" if given else "req_")
         for asked in self._asked_for(one):
+            ended = [other.key for other in self._exchanges if other.marker in asked.aborted]
+            assert set(ended) <= {one.key}, "ended by another key"
             markers = [marker for marker in asked.markers if marker in self._world.markers]
             found = list(dict.fromkeys(markers))
             expected = [*one.chain, one.marker]
@@ -156,11 +161,11 @@ class Laws:
         if kind.startswith("vllm"):
             names += ["cache_salt", "priority", "min_tokens"]
         for name in names:
-            given = one.body.get(name)
+            sampling = one.body.get("options") or one.body.get("sampling_params") or {}
+            given = {**one.body, **sampling}.get(name)
             assert name != "priority" or not given or given > 0, "only for trusted keys"
-            if name in SAMPLING:
-                default = None if one.path == COMPLETIONS else 1.0
-                given = one.body.get("options", one.body).get(name, default)
+            if name in SAMPLING and given is None and one.path not in PASSED_ON:
+                given = 1.0
             assert asked.body.get(name) == given, f"{name} is {asked.body.get(name)}, not {given}"
 
         if "response_format" in one.body and not one.is_hostile:
@@ -169,7 +174,7 @@ class Laws:
     def is_meant(self, one: Exchange) -> None:
         """Every answer is what the model's tokens mean, or ends as its API says failures end."""
         # What the engine itself says, of which a client may have read a part.
-        is_engines = one.path == COMPLETIONS and "failed" in self._plan_fault(one)
+        is_engines = one.path in PASSED_ON and "failed" in self._plan_fault(one)
         is_engines &= b"said the engine" in one.raw or not one.is_complete
         assert one.status != 500 or is_engines, one.raw
         assert one.status in (0, 401) or one.key not in self._world.wrong_keys, "a wrong key"
@@ -192,7 +197,7 @@ class Laws:
             is_full = process and one.is_message and self._bodies_were_full(one, process)
             is_gone = not one.status and not asked and (is_full or self._is_unheard(one))
             # Its last piece has little time, and an error of the engine's itself has no other end.
-            can_end = one.slow or (one.path == COMPLETIONS and one.status != 200)
+            can_end = one.slow or (one.path in PASSED_ON and one.status != 200)
             ends = can_end and (self._is_late(one) or one.ended >= self._ends_at(process))
             assert is_taken or is_gone or ends, "nothing ends it"
             return
@@ -201,6 +206,9 @@ class Laws:
             soon = one.status == 200 and one.ended - one.whole_at < MOST_CONNECTING
             ends = one.ended >= process.term_at or self._world.network.refusals
             assert soon or ends, f"{one.raw!r} after {one.ended - one.whole_at} s"
+            return
+        if one.path in (ABORT, *MADE):
+            self._is_answered_at_once(one)
             return
         if one.method != "POST" and one.status == 200:
             identity = one.path.rpartition("/")[2]
@@ -219,7 +227,7 @@ class Laws:
             self._is_refused_rightly(one, found[0].text)
             return
         asked = [found for found in self._asked[one.marker] if not found.is_void]
-        if one.path == COMPLETIONS:
+        if one.path in PASSED_ON:
             assert one.raw == asked[0].said, "not what the engine said"
             assert asked[0].end in ("whole", "hangs"), "a broken answer ends as a whole one does"
             return
@@ -237,6 +245,18 @@ class Laws:
         if counted and not is_cut and all(answer.end == "done" for answer in found):
             sampled = sum(len(plan.sampled) for plan in plans)
             assert int(counted[-1]) == sampled, f"{counted[-1]} tokens of {sampled} are counted"
+
+    def _is_answered_at_once(self, one: Exchange) -> None:
+        """However many requests wait."""
+        took = one.released - one.whole_at
+        assert took < MOST_CONNECTING or self._world.network.refusals, f"it took {took} s"
+        if one.status != 200:
+            assert one.status != 429 or one.padding, "it waits for a place"
+            self._is_refused_rightly(one, one.answers()[0].text)
+        elif one.path in MADE and one.path not in COUNTS:
+            made = json.loads(one.raw)
+            found = ENCODING.decode(made["tokens" if one.path == "/tokenize" else "token_ids"])
+            assert MARKER.findall(found) == [one.marker], "another text"
 
     def _is_late(self, one: Exchange) -> bool:
         """Whether its time was up."""
@@ -331,7 +351,7 @@ class Laws:
 
     def _was_full(self, one: Exchange, process: Any) -> bool:
         """Whether so many others may have been there that it could not even wait."""
-        others = self._others(one, process)
+        others = [other for other in self._others(one, process) if other.takes_place]
         total, own = len(others), sum(other.key == one.key for other in others)
         limits = self._world.keys.get(one.key, {})
 
@@ -379,9 +399,9 @@ class Laws:
 
     def is_sent_once(self, one: Exchange) -> None:
         """The engine is asked once for each answer, with the right limit, and no longer than needed."""
-        if one.method != "POST":
+        asked = self._asked_for(one)
+        if not one.takes_place:
             return
-        asked = self._asked.get(one.marker, [])
         counted = [found for found in asked if not found.is_void]
         first = [found for found in counted if not found.continues]
         more = [found for found in counted if found.continues]
@@ -486,7 +506,7 @@ class Laws:
 
     def _own(self, process: Any) -> list[Exchange]:
         """What a process was asked, and has read."""
-        asked = [one for one in self._exchanges if one.method == "POST" and one.whole_at < NEVER]
+        asked = [one for one in self._exchanges if one.takes_place and one.whole_at < NEVER]
         return [one for one in asked if self._process(one) is process]
 
     def _asks_since(self, one: Exchange) -> float:

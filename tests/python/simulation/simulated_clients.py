@@ -19,8 +19,14 @@ NEVER = float("inf")
 MOST_OF_CONTROL = 127
 """The most bytes of a frame of a WebSocket that is no event: a ping, or an end."""
 CHAT, RESPONSES, MESSAGES = "/v1/chat/completions", "/v1/responses", "/v1/messages"
-COMPLETIONS = "/v1/completions"
-"""What the engine itself answers."""
+COMPLETIONS, GENERATE = "/v1/completions", "/inference/v1/generate"
+PASSED_ON = (COMPLETIONS, GENERATE)
+"""What the engine itself answers,"""
+ABORT = "/inference/v1/abort_requests"
+"""and what ends that."""
+COUNTS = (MESSAGES + "/count_tokens", RESPONSES + "/input_tokens")
+MADE = ("/tokenize", *(f"{path}/render" for path in (CHAT, RESPONSES, MESSAGES)), *COUNTS)
+"""What the server answers without the engine."""
 READY = "/ready"
 PATHS = (CHAT, CHAT, RESPONSES, MESSAGES, "/api/chat", "/api/generate")
 
@@ -101,6 +107,11 @@ class Exchange:
         return self.headers.get("authorization", "").removeprefix("Bearer ")
 
     @property
+    def takes_place(self) -> bool:
+        """Whether it waits until it may be answered."""
+        return self.method == "POST" and self.path not in (ABORT, *MADE)
+
+    @property
     def response(self) -> Understood | None:
         """The response that it made, if there is a whole one with a text."""
         if self.path != RESPONSES or self.left or not self.is_complete or self.status != 200:
@@ -131,7 +142,7 @@ class Exchange:
             error = json.loads(self.raw)["error"]
             text = error if isinstance(error, str) else error["message"]
             return [Understood(text, end="failed") for _ in found]
-        if self.path == COMPLETIONS:
+        if self.path in PASSED_ON:
             is_failed = self.raw.rpartition(b"data: ")[2].startswith(b'{"error"')
             return [Understood(end="failed" if is_failed else "done")]
         if not self.stream:

@@ -53,9 +53,11 @@ _BEGINNINGS = {
     "half a head": _HEAD,
     "not HTTP": b"SSH-2.0-OpenSSH_9.6\r\n",
 }
+ABORT = b"/inference/v1/abort_requests"
 FORCED = ENCODING.encode(
     "<|end|><|start|>assistant<|channel|>final<|message|>", allowed_special="all"
 )
+ABORTED = b'{"choices": [{"token_ids": [], "finish_reason": "abort"}]}'
 CALL = "<|channel|>commentary to=functions.look <|constrain|>json<|message|>"
 
 
@@ -139,6 +141,8 @@ class Asked:
     fault: str | None = None
     said: bytes = field(default=b"", repr=False)
     """The events that were sent."""
+    aborted: list[str] = field(default_factory=list)
+    """The markers of the requests that ended it."""
     is_void: bool = False
     """Whether it may be asked again: its connection, which had waited, was closed before the answer's head was there,
     or vLLM refused the way in which it was asked."""
@@ -159,6 +163,12 @@ class Engine:
 
     def listen(self, address: str) -> None:
         self.network.listening[address] = [lambda: _Connection(self, address)]
+
+    def abort(self, identity: str, by: str) -> None:
+        """Ends the request of this id, for that one."""
+        for one in self.asked:
+            if one.body.get("request_id") == identity and not one.end:
+                one.aborted.append(by)
 
     def plan(self, asked: Asked) -> Plan:
         """The next one of its marker that nobody has; after a thought, that of the thought."""
@@ -233,6 +243,11 @@ class _Connection(asyncio.Protocol):
                 self._write_json(200, self._about())
             finally:
                 here[1] = self._loop.time()
+        elif self._path == ABORT:
+            *identities, by = json.loads(self._body)["request_ids"]
+            for identity in identities:
+                self._engine.abort(identity, *MARKER.findall(by))
+            self._write_json(200, {})
         else:
             await self._sample(self._understood())
         if self.asked is None or self.asked.end == "whole":
@@ -303,8 +318,10 @@ class _Connection(asyncio.Protocol):
             part, raw = raw[:size], raw[size:]
             if plan.gap and chance.random() < 0.3:
                 await asyncio.sleep(plan.gap)
-            self._wire.write(b"%x\r\n%b\r\n" % (len(part), part))
-            asked.said += part
+            self._write_part(asked, part)
+            if asked.aborted:
+                self._write_part(asked, ABORTED)
+                break
         if fault == "late silence":
             await self._loop.create_future()
         if fault == "reset":
@@ -316,6 +333,10 @@ class _Connection(asyncio.Protocol):
             return self._has_ended("hangs")
         self._wire.write(b"0\r\n\r\n")
         return self._has_ended("whole")
+
+    def _write_part(self, asked: Asked, part: bytes) -> None:
+        self._wire.write(b"%x\r\n%b\r\n" % (len(part), part))
+        asked.said += part
 
     def _break(self) -> None:
         self._has_ended("broken")
@@ -367,7 +388,7 @@ class _Connection(asyncio.Protocol):
             return json.dumps({"output_ids": [], "meta_info": about}).encode()
         if self._engine.kind == "llama.cpp":
             return b'{"error": "slot unavailable"}'
-        return b'{"choices": [{"token_ids": [], "finish_reason": "abort"}]}'
+        return ABORTED
 
     def _event(self, part: list[int], count: int, ends: bool, limit: bool) -> bytes:
         reason = ("length" if limit else "stop") if ends else None

@@ -33,9 +33,13 @@ from openai_harmony.serve.settings import Settings
 from simulation import hostile_bodies
 from simulation.laws import SAMPLING, Laws
 from simulation.simulated_clients import (
+    ABORT,
     CHAT,
     COMPLETIONS,
+    GENERATE,
+    MADE,
     MESSAGES,
+    PASSED_ON,
     PATHS,
     READY,
     RESPONSES,
@@ -139,8 +143,11 @@ class World:
             return self._chain(owner, is_socket)
         if is_socket:
             return [lambda: self._asks(RESPONSES, owner, is_message=True)] * 2
-        if chance.random() < 0.05:
+        how = chance.random()
+        if how < 0.05:
             return [lambda: Exchange(READY, method="GET")] * 4
+        if how < 0.15 and self.engine.kind.startswith("vllm"):
+            return [lambda: self._abort(owner)] * 4
         count = chance.choice((1, 1, 1, 2, 3))
         return [lambda: self._single(owner)] * count
 
@@ -160,24 +167,41 @@ class World:
 
     def _single(self, owner: str) -> Exchange:
         path = self.chance.choice(PATHS)
-        if self.engine.kind.startswith("vllm") and self.chance.random() < 0.1:
-            path = COMPLETIONS
+        if self.engine.kind.startswith("vllm") and self.chance.random() < 0.2:
+            path = self.chance.choice(PASSED_ON)
+        elif self.chance.random() < 0.1:
+            path = self.chance.choice(MADE)
         is_kept = path != RESPONSES or self.chance.random() < 0.7
         return self._asks(path, owner, **({} if is_kept else {"store": False}))
 
+    def _abort(self, owner: str) -> Exchange | None:
+        """Ends a request that the engine answers itself, or tries to, if it is another key's."""
+        asked = [one for one in self.engine.asked if one.body.get("request_id") and not one.end]
+        if not asked:
+            return None
+        one = Exchange(ABORT, self._marker(), headers=self._headers(owner))
+        identity = self.chance.choice(asked).body["request_id"]
+        ids = identity, identity.rpartition(":")[2]
+        one.body = {"request_ids": [*ids, f"by-{one.marker}"]}
+        return one
+
+    def _marker(self) -> str:
+        marker = f"«{len(self.markers)}-{self.chance.randrange(10**6)}»"
+        self.markers.add(marker)
+        return marker
+
     def _asks(self, path: str, owner: str, *, is_message: bool = False, **fields: Any) -> Exchange:
         chance = self.chance
-        one = Exchange(path, f"«{len(self.markers)}-{chance.randrange(10**6)}»")
-        self.markers.add(one.marker)
+        one = Exchange(path, self._marker())
         one.headers = self._headers(owner)
         one.is_message = is_message
-        one.stream = is_message or path == COMPLETIONS or chance.random() < 0.7
+        one.stream = is_message or path in PASSED_ON or chance.random() < 0.7
         one.count = chance.choice((1, 2, 3)) if path == CHAT and chance.random() < 0.5 else 1
         one.body = self._body(one, fields)
         plans = [
             Plan.random(chance, one.marker, at, self.faults, self.gaps) for at in range(one.count)
         ]
-        if chance.random() < 0.2 and path not in ("/api/generate", COMPLETIONS):
+        if chance.random() < 0.2 and path not in ("/api/generate", "/tokenize", *PASSED_ON):
             one.body |= _tools(path)
             for plan in plans:
                 plan.calls = chance.random() < 0.6
@@ -191,20 +215,25 @@ class World:
     def _body(self, one: Exchange, fields: dict[str, Any]) -> dict[str, Any]:
         chance, text = self.chance, f"Say {one.marker}"
         made: dict[str, Any] = {"stream": one.stream}
-        if one.path == RESPONSES:
+        if one.path.startswith(RESPONSES):
             made["input"] = text
             if (item := fields.pop("item", None)) is not None:
                 reference = {"type": "item_reference", "id": item}
                 made["input"] = [reference, {"role": "user", "content": text}]
-        elif one.path == "/api/generate":
+        elif one.path in ("/api/generate", "/tokenize"):
             made["prompt"] = text
         elif one.path == COMPLETIONS:
             made |= {"prompt": ENCODING.encode(text), "max_tokens": 5000, "return_token_ids": True}
+        elif one.path == GENERATE:
+            made |= {"token_ids": ENCODING.encode(text), "request_id": f"gen-{one.marker}"}
         else:
             made["messages"] = [{"role": "user", "content": text}]
         names = [name for name in SAMPLING if chance.random() < 0.7]
         sampling = {name: round(chance.uniform(0.1, 1), 6) for name in names}
-        made |= {"options": sampling} if one.path.startswith("/api/") else sampling
+        if one.path == GENERATE:
+            made["sampling_params"] = {"max_tokens": 5000, **sampling}
+        else:
+            made |= {"options": sampling} if one.path.startswith("/api/") else sampling
         if one.path == MESSAGES:
             made["max_tokens"] = 5000
         if one.count > 1:
@@ -216,7 +245,7 @@ class World:
         if chance.random() < 0.5:
             made |= {"cache_salt": one.marker, "min_tokens": chance.randint(0, 99)}
             made["priority"] = chance.choice((0, 1, 1, -1)) if chance.random() < 0.2 else 2
-        if chance.random() < 0.04 and one.path != COMPLETIONS:
+        if chance.random() < 0.04 and one.path not in PASSED_ON:
             one.is_hostile = True
             made |= hostile_bodies.fields(one.path, chance)
         return {**made, **fields}
@@ -400,7 +429,9 @@ class World:
             )
             note["continues a stored response"] += bool(one.chain) and one.status == 200
             note["asks for another key's"] += one.foreign
-            note["passed on"] += one.path == COMPLETIONS and one.status == 200
+            note["passed on"] += one.path in PASSED_ON and one.status == 200
+            note["made without the engine"] += one.path in MADE and one.status == 200
+            note["ended by another request"] += any(each.aborted for each in asked)
             note["over a WebSocket"] += one.is_message and one.status == 200
             note["a large body"] += one.padding > 0 and one.status == 200
             note["asks again where a connection was just closed"] += any(e.is_void for e in asked)
@@ -445,6 +476,8 @@ REACHED = [
     "continues a stored response",
     "asks for another key's",
     "passed on",
+    "made without the engine",
+    "ended by another request",
     "over a WebSocket",
     "a large body",
     "the store hangs",
@@ -465,9 +498,9 @@ def _options(chance: random.Random) -> dict[str, int]:
 
 
 def _tools(path: str) -> dict[str, Any]:
-    if path == MESSAGES:
+    if path.startswith(MESSAGES):
         return {"tools": [{"name": "look", "input_schema": SCHEMA}]}
-    if path == RESPONSES:
+    if path.startswith(RESPONSES):
         return {"tools": [{"type": "function", "name": "look", "parameters": SCHEMA}]}
     return {"tools": [{"type": "function", "function": {"name": "look", "parameters": SCHEMA}}]}
 
