@@ -248,7 +248,7 @@ class Laws:
 
     def _is_answered_at_once(self, one: Exchange) -> None:
         """However many requests wait."""
-        took = one.released - one.whole_at
+        took = 0.0 if one.slow else one.released - one.whole_at
         assert took < MOST_CONNECTING or self._world.network.refusals, f"it took {took} s"
         if one.status != 200:
             assert one.status != 429 or one.padding, "it waits for a place"
@@ -257,6 +257,12 @@ class Laws:
             made = json.loads(one.raw)
             found = ENCODING.decode(made["tokens" if one.path == "/tokenize" else "token_ids"])
             assert MARKER.findall(found) == [one.marker], "another text"
+        elif one.path == ABORT:
+            [of] = MARKER.findall(one.body["request_ids"][0])
+            keys = {other.key for other in self._exchanges if other.marker == of}
+            running = (each for each in self._asked[of] if each.whole_at <= one.begun < each.ended)
+            ends = (one.marker in each.aborted or each.ended <= one.ended for each in running)
+            assert one.key not in keys or all(ends), "what was to end goes on"
 
     def _is_late(self, one: Exchange) -> bool:
         """Whether its time was up."""
