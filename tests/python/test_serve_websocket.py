@@ -16,6 +16,7 @@ from openai import OpenAI
 from openai.types.responses import ResponsesServerEvent
 from pydantic import TypeAdapter
 from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.frames import Frame, Opcode
 from websockets.sync.client import ClientConnection, connect
 
 from recorded import CALL, FINAL, THOUGHT
@@ -119,6 +120,20 @@ def test_lanes(url: str) -> None:
             if event["type"] == "response.completed":
                 ends.append(event["stream_id"])
     assert ends == ["b", "a", "a"]
+
+
+def test_messages_that_come_together_count_once(records: Path) -> None:
+    """The server allows one of them to be large, as one is."""
+    events = (
+        {"type": "response.create", "input": said + "x" * size, "stream_id": f"{said} {size}"}
+        for said, size in (("Slow", 15_000), ("Hello", 39_000), ("Hello", 10))
+    )
+    frames = [Frame(Opcode.TEXT, json.dumps(event).encode()) for event in events]
+    given = ("--engine", f"replay={records}", "--max-bodies", "90000")
+    with command(*given) as (url, _), socket(url) as connection:
+        connection.socket.sendall(b"".join(frame.serialize(mask=True) for frame in frames))
+        ended = {received(connection)[-1]["stream_id"] for _ in range(2)}
+    assert ended == {"Hello 39000", "Hello 10"}
 
 
 def test_what_is_no_event(url: str) -> None:

@@ -203,7 +203,12 @@ def _held(request: Request) -> Held:
 def count(request: Request, more: int) -> None:
     """Counts so many more bytes of a request. ``RefusedError`` if they are too many."""
     held = _held(request)
-    if not held.becomes(held.amount + more):
+    hold(held, held.amount + more)
+
+
+def hold(held: Held, amount: int) -> None:
+    """Counts so many bytes. ``RefusedError`` if they are too many."""
+    if not held.becomes(amount):
         text = "the server is busy: too many bytes of bodies at a time; ask again later"
         raise RefusedError(text, 429, retry_after=1)
 

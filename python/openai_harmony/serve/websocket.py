@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections import deque
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
@@ -19,7 +20,7 @@ from starlette.types import Message
 from starlette.websockets import WebSocket
 
 from openai_harmony.interop import Body
-from openai_harmony.serve.bodies import Bodies
+from openai_harmony.serve.bodies import Bodies, hold
 from openai_harmony.serve.connections import Connections, Impatient
 from openai_harmony.serve.dialogue import MOST_WAITING, Dialogue
 from openai_harmony.serve.refusals import RefusedError, key_of
@@ -48,33 +49,21 @@ def protocol(connections: Connections) -> Any:
     class Protocol(Impatient, WebSocketsSansIOProtocol):
         _shared = connections
         scope: Any
-        _came = 0
-        """Bytes of the message that arrives."""
 
         def data_received(self, data: bytes) -> None:
-            """Passes on what the application lets come."""
-            self._came += len(data)
+            """Keeps what the application lets come of a message that is not whole."""
+            super().data_received(data)
             arrives = self.scope["state"].get("arrives") if self.handshake_complete else None
-            if arrives is None or arrives(self._came):
-                super().data_received(data)
-            else:
+            size = sum(map(len, self.frames)) + len(self.conn.reader.buffer)
+            if size and arrives is not None and not arrives(size):
                 self.frames.clear()
                 self.conn.reader.discard()
 
         def send_receive_event_to_app(self) -> None:
             """The message is whole."""
-            self._came = 0
+            if (arrived := self.scope["state"].get("arrived")) is not None:
+                arrived()
             super().send_receive_event_to_app()
-
-        def handle_ping(self) -> None:
-            """It is no part of a message."""
-            self._came = self._came if self.frames else 0
-            super().handle_ping()
-
-        def handle_pong(self, event: Any) -> None:
-            """It is no part of a message."""
-            self._came = self._came if self.frames else 0
-            super().handle_pong(event)
 
         def shutdown(self) -> None:
             """The server ends; the application closes the connection."""
@@ -94,8 +83,10 @@ class ResponsesSocket:
         """Of a client; ``create`` answers a request, and messages have the limits of bodies."""
         self._socket, self._create, self._bodies = websocket, create, bodies
         self._key = key_of(websocket.scope)
-        self._arriving = Held(bodies.share, self._key)
-        """The bytes of a large message that arrives."""
+        self._arriving = self._none_held()
+        """The bytes of a large message that arrives,"""
+        self._arrived: deque[Held] = deque()
+        """and those of messages that are whole."""
         self._late: asyncio.TimerHandle | None = None
         self.dialogue = Dialogue(self.send, bodies, self._key)
         self._lanes: dict[str | None, asyncio.Task[None]] = {}
@@ -105,12 +96,14 @@ class ResponsesSocket:
 
     async def run(self) -> None:
         """Answers until the client goes away or the server ends."""
-        self._socket.scope["state"]["arrives"] = self._arrives
+        self._socket.scope["state"].update(arrives=self._arrives, arrived=self._is_whole)
         try:
             await self._run()
         finally:
             self._gone.set()
-            self._arrived().becomes(0)
+            self._is_whole()
+            for held in self._arrived:
+                held.becomes(0)
             self.dialogue.end()
             await asyncio.gather(*self._leaving, return_exceptions=True)
 
@@ -139,14 +132,17 @@ class ResponsesSocket:
         if message.get("code") == RESTARTS:
             self._ends = True
             return True
-        raw, held = message.get("bytes") or (message.get("text") or "").encode(), self._arrived()
+        raw = message.get("bytes") or (message.get("text") or "").encode()
+        held = self._arrived.popleft() if self._arrived else self._none_held()
         try:
+            hold(held, len(raw) if len(raw) >= LARGE else 0)
             parsed = self._bodies.parsed
             event = await in_thread_if(len(raw) >= LARGE, parsed, raw, self._socket.url.path)
             await self._take(event, len(raw), held)
         except RefusedError as error:
             held.becomes(0)
-            await self._fail(error.status, f"not an event: {error}")
+            about = "not an event: " if error.status == 400 else ""
+            await self._fail(error.status, f"{about}{error}")
         return None
 
     def _arrives(self, size: int) -> bool:
@@ -159,17 +155,18 @@ class ResponsesSocket:
                 self._late = asyncio.get_running_loop().call_later(seconds, self.give_up)
             if not self._arriving.becomes(size):
                 self.give_up()
-        elif self._late is not None:
-            self._arrived().becomes(0)
         return not self._gone.is_set()
 
-    def _arrived(self) -> Held:
-        """What the message that is whole has of the bytes under way."""
-        held, self._arriving = self._arriving, Held(self._bodies.share, self._key)
+    def _is_whole(self) -> None:
+        """Another message begins."""
+        self._arrived.append(self._arriving)
+        self._arriving = self._none_held()
         if self._late is not None:
             self._late.cancel()
             self._late = None
-        return held
+
+    def _none_held(self) -> Held:
+        return Held(self._bodies.share, self._key)
 
     async def _take(self, event: Body, size: int, held: Held) -> None:
         kind, lane = event.text("type"), event.text("stream_id")

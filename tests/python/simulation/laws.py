@@ -43,6 +43,8 @@ THOUGHT_HEADER = 3
 """The tokens before a thought."""
 MOST_TO_CONNECT = 60.0
 """The most seconds until a connection is made."""
+NARROW = 1000
+"""With fewer bytes under way, each event is waited for."""
 LAST_SECONDS = 2.5
 """So long an answer may take to end once its time is up."""
 
@@ -192,6 +194,9 @@ class Laws:
             parts = max(110, one.reads / 400) if sends.cuts else 4
             # One in twenty of the parts comes late, or more by chance.
             slow = max(one.slow, sends.delay / 10 if sends.cuts else 0.0)
+            if one.is_message and self._world.network.most < NARROW:
+                # An event waits until those before it have arrived, of the other lanes, too.
+                slow, parts = max(slow, sends.delay), 110
             is_taken = patience and slow > patience / parts
             asked = self._asked_for(one)
             is_full = process and one.is_message and self._bodies_were_full(one, process)
@@ -251,7 +256,8 @@ class Laws:
         took = 0.0 if one.slow else one.released - one.whole_at
         assert took < MOST_CONNECTING or self._world.network.refusals, f"it took {took} s"
         if one.status != 200:
-            assert one.status != 429 or one.padding, "it waits for a place"
+            is_full = one.padding or self._aborts_were_full(one)
+            assert one.status != 429 or is_full, "it waits for a place"
             self._is_refused_rightly(one, one.answers()[0].text)
         elif one.path in MADE and one.path not in COUNTS:
             made = json.loads(one.raw)
@@ -387,6 +393,16 @@ class Laws:
         size, most = len(one.request()), process.settings.max_bodies
         return size >= LARGE and self._lacks(most, used, max(own, 1), size, None)
 
+    def _aborts_were_full(self, one: Exchange) -> bool:
+        process = self._process(one)
+        keys = [other.key for other in self._others(one, process) if other.path == ABORT]
+        return one.path == ABORT and self._had_no_more(one, process, keys)
+
+    def _had_no_more(self, one: Exchange, process: Any, keys: list[str]) -> bool:
+        """Whether one of these keys' may have been too many, where all that run and wait have one."""
+        limit = min(found.max_running + found.max_waiting for _, found in process.history)
+        return self._lacks(limit, len(keys), keys.count(one.key), 1, None)
+
     def _were_too_many(self, one: Exchange, process: Any) -> bool:
         """Whether its key may have had no more WebSockets, of which one ends with its answers."""
         ending = AT_ONCE + process.settings.store_timeout
@@ -399,9 +415,7 @@ class Laws:
             and other.begun <= one.ended
             and (other.connection.wire.lost_at or NEVER) + ending >= one.begun
         }
-        limit = min(found.max_running + found.max_waiting for _, found in process.history)
-        own = sum(key == one.key for key in others.values())
-        return one.is_message and self._lacks(limit, len(others), own, 1, None)
+        return one.is_message and self._had_no_more(one, process, list(others.values()))
 
     def is_sent_once(self, one: Exchange) -> None:
         """The engine is asked once for each answer, with the right limit, and no longer than needed."""
@@ -438,7 +452,7 @@ class Laws:
             assert named, "the engine was told another request's id"
             # While one answer begins, the others' connections are not read.
             times = NEVER if one.slow else min(one.count, 2)
-            patience = times * process.settings.engine_timeout + AT_ONCE
+            patience = times * (process.settings.engine_timeout + AT_ONCE)
             assert found.silent <= patience, f"nothing was said for {found.silent} s"
             valid = [settings for at, settings in process.history if at <= found.began]
             is_new = process.history[-1][0] < one.whole_at and not one.left
@@ -452,7 +466,7 @@ class Laws:
         times = {
             at
             for one in own
-            for at in (one.whole_at + AT_ONCE, first[one.marker], one.ended, one.released)
+            for at in (one.whole_at + AT_ONCE, first[one.marker], one.ended, self._frees(one))
         }
         times |= {since for since, _ in process.history} | {
             at for here in self._world.network.busy for at in here
@@ -460,11 +474,11 @@ class Laws:
         moments = sorted(at for at in times if at < process.term_at)
         starved = 0.0
         for at, then in zip(moments, [*moments[1:], moments[-1] if moments else 0]):
-            served = [one for one in own if first[one.marker] <= at < one.released]
+            served = [one for one in own if first[one.marker] <= at < self._frees(one)]
             valid = [found for since, found in process.history if since <= at + AT_ONCE]
             most = max(found.max_running for found in valid)
             assert len(served) <= most, f"{served} at once, {most} are allowed, at {at}"
-            there = [one for one in own if self._asks_since(one) + AT_ONCE <= at < one.released]
+            there = [one for one in own if self._asks_since(one) + AT_ONCE <= at < self._frees(one)]
             waiting = max(found.max_waiting for found in valid)
             about = f"{len(there) - most} wait, {waiting} may, at {at}: {there}"
             assert len(there) <= most + waiting, about
@@ -493,7 +507,7 @@ class Laws:
             return
         there = [(one, self._first[one.marker]) for one in self._own(process)]
         for one, began in there:
-            since, until = self._asks_since(one) + AT_ONCE, min(began, one.released)
+            since, until = self._asks_since(one) + AT_ONCE, min(began, self._frees(one))
             own = [each for each in there if each[0].key == one.key and each[0] is not one]
             # The engine is asked soon after a place is given.
             last = until - MOST_CONNECTING
@@ -519,6 +533,14 @@ class Laws:
         """When it asks for a place at the latest: what it refers to is read before."""
         hangs = self._world.network.hangs and one.path.startswith(RESPONSES)
         return one.whole_at + (self._world.processes[0].settings.store_timeout if hangs else 0)
+
+    def _frees(self, one: Exchange) -> float:
+        """Until when it surely has a place, or waits for one."""
+        if "stream_id" not in one.body:
+            return one.released
+        # What it said last may wait for the other lanes' answers, which nobody reads.
+        last = max((found.ended for found in self._asked_for(one)), default=one.whole_at)
+        return min(last, one.released)
 
     def _has_its_share(self, key: str, most: int, waiting: int, served: Any, there: Any) -> None:
         """A key has no more than its own limit, nor more than three quarters beside another."""

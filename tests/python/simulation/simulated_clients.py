@@ -81,6 +81,8 @@ class Exchange:
     """Seconds that it takes to read a part."""
 
     begun: float = 0.0
+    target: float = field(default=NEVER, repr=False)
+    """So many bytes are written with its end."""
     whole_at: float = NEVER
     """When the server had all of it."""
     ended: float = NEVER
@@ -287,46 +289,44 @@ def _item(response: dict[str, Any]) -> str | None:
 
 
 class Connection(asyncio.Protocol):
-    """A client's connection, which has one request after the other."""
+    """A client's connection, which has one request after the other, and a WebSocket one of each lane."""
 
     def __init__(self, network: Network) -> None:
         self._network = network
-        self.exchange: Exchange | None = None
+        self._asked: list[Exchange] = []
         self.changed = asyncio.Event()
         self.is_lost = False
         self._parser: Any = None
         self._bytes = 0
         self._socket: ClientProtocol | None = None
-        self._target = NEVER
-        """So many bytes are written with the end of a request."""
         self._ended = NEVER
         self._headers: dict[str, str] = {}
 
     def connection_made(self, transport: Any) -> None:
         self.wire: Wire = transport
 
+    @property
+    def _one(self) -> Exchange:
+        """What is asked by HTTP."""
+        [one] = self._asked
+        return one
+
     def data_received(self, data: bytes) -> None:
-        exchange = self.exchange
-        if exchange is None and self._socket is not None:
-            self._receive(self._socket, data)
-            return
-        assert exchange is not None, f"bytes that nobody asked for: {data!r}"
-        exchange.reads += len(data)
+        for one in self._asked:
+            one.reads += len(data)
         if self._socket is not None:
             self._receive(self._socket, data)
         else:
-            assert not exchange.is_complete, f"bytes after the answer: {data!r}"
+            assert self._asked, f"bytes that nobody asked for: {data!r}"
+            assert not self._one.is_complete, f"bytes after the answer: {data!r}"
             self._bytes += len(data)
             self._parser.feed_data(data)
-        if exchange.slow:
-            self.wire.pause_reading()
-            self._network.loop.call_later(exchange.slow, self._read_on)
-        if (
-            exchange.leaves
-            and exchange.leaves[0] == "bytes"
-            and exchange.reads > exchange.leaves[1]
-        ):
-            self.leave()
+        for one in self._asked[:1]:
+            if one.slow:
+                self.wire.pause_reading()
+                self._network.loop.call_later(one.slow, self._read_on)
+            if one.leaves and one.leaves[0] == "bytes" and one.reads > one.leaves[1]:
+                self.leave()
         self.changed.set()
 
     def _receive(self, socket: ClientProtocol, data: bytes) -> None:
@@ -344,48 +344,49 @@ class Connection(asyncio.Protocol):
         for event in socket.events_received():
             if not isinstance(event, Frame):
                 if socket.state is State.OPEN:
-                    self._send_message()
+                    self._send_messages(socket)
             elif event.opcode is Opcode.TEXT:
                 self._hear(bytes(event.data))
             elif event.opcode is Opcode.CLOSE:
                 self.wire.close()
         if (refused := getattr(socket.handshake_exc, "response", None)) is not None:
-            self._end(refused.status_code, refused.body or b'{"error": "no more connections"}')
+            body = refused.body or b'{"error": "no more connections"}'
+            for one in self._asked:
+                self._end(one, refused.status_code, body)
 
-    def _send_message(self) -> None:
-        assert self.exchange is not None
-        assert self._socket is not None
-        body = {name: found for name, found in self.exchange.body.items() if name != "stream"}
-        self._socket.send_text(json.dumps({"type": "response.create", **body}).encode())
-        self.wire.write(b"".join(self._socket.data_to_send()))
-        self._target = self.wire.written[-1][1]
+    def _send_messages(self, socket: ClientProtocol) -> None:
+        for one in self._asked:
+            body = {name: found for name, found in one.body.items() if name != "stream"}
+            socket.send_text(json.dumps({"type": "response.create", **body}).encode())
+            self.wire.write(b"".join(socket.data_to_send()))
+            one.target = self.wire.written[-1][1]
 
     def _hear(self, data: bytes) -> None:
-        exchange, event = self.exchange, json.loads(data)
-        assert exchange is not None, f"an event that nobody asked for: {data!r}"
-        assert not exchange.is_complete, f"an event after the last: {data!r}"
+        event = json.loads(data)
+        lane = event.get("stream_id")
+        one = next((one for one in self._asked if one.body.get("stream_id") == lane), None)
+        assert one is not None, f"an event that nobody asked for: {data!r}"
+        assert not one.is_complete, f"an event after the last: {data!r}"
         if event["type"] == "error":
-            self._end(event["status"], data)
+            self._end(one, event["status"], data)
             return
-        exchange.status = 200
-        exchange.raw += b"data: %b\n\n" % data
+        one.status = 200
+        one.raw += b"data: %b\n\n" % data
         if event["type"].partition(".")[2] in _RESPONSES_ENDS:
-            self._end(200, exchange.raw)
+            self._end(one, 200, one.raw)
 
-    def _end(self, status: int, raw: bytes) -> None:
-        assert self.exchange is not None
-        self.exchange.status, self.exchange.raw = status, raw
-        self.on_message_complete()
+    def _end(self, one: Exchange, status: int, raw: bytes) -> None:
+        one.status, one.raw = status, raw
+        self._completes(one)
 
     def _read_on(self) -> None:
         if not self.is_lost:
             self.wire.resume_reading()
 
     def leave(self) -> None:
-        exchange = self.exchange
-        assert exchange is not None
-        if not exchange.is_complete and not self.is_lost:
-            exchange.left, exchange.ended = True, self._network.loop.time()
+        for one in self._asked:
+            if not one.is_complete and not self.is_lost:
+                one.left, one.ended = True, self._network.loop.time()
         self._network.chance.choice((self.wire.close, self.wire.abort))()
         self.changed.set()
 
@@ -397,83 +398,92 @@ class Connection(asyncio.Protocol):
         pass
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        assert self.exchange is not None
-        self.exchange.found[name.decode().lower()] = value.decode()
+        self._one.found[name.decode().lower()] = value.decode()
 
     def on_headers_complete(self) -> None:
-        assert self.exchange is not None
-        assert not self.exchange.status, "two heads"
-        self.exchange.status = self._parser.get_status_code()
+        assert not self._one.status, "two heads"
+        self._one.status = self._parser.get_status_code()
 
     def on_body(self, body: bytes) -> None:
-        assert self.exchange is not None
-        self.exchange.raw += body
+        self._one.raw += body
 
     def on_message_complete(self) -> None:
-        assert self.exchange is not None
-        self.exchange.is_complete = True
-        written = self.wire.peer.written
-        ended = next(at for at, count in written if count >= self._bytes)
-        self.exchange.ended = self.exchange.released = ended
+        self._completes(self._one)
 
-    async def ask(self, exchange: Exchange) -> None:
-        """Sends a request and waits for its end, whatever that is."""
-        loop, wire = self._network.loop, self.wire
+    def _completes(self, one: Exchange) -> None:
+        one.is_complete = True
+        written = self.wire.peer.written
+        one.ended = one.released = next(at for at, count in written if count >= self._bytes)
+
+    async def ask(self, *asked: Exchange) -> None:
+        """Sends requests, more than one only by a WebSocket, and waits for their ends, whatever those are.
+
+        The first one says how all are read, and when their client leaves.
+        """
+        loop, wire, first = self._network.loop, self.wire, asked[0]
         self._parser = httptools.HttpResponseParser(self)
         wire.resume_reading()
         before = len(wire.peer.written)
-        self.exchange, exchange.begun, self._target = exchange, loop.time(), NEVER
-        exchange.connection, exchange.server = self, wire.peer.get_protocol()
-        if exchange.is_message and self._socket is not None:
-            exchange.headers = self._headers
-        self._headers = exchange.headers
-        exchange.waited = max(0.0, exchange.begun - self._ended)
+        self._asked = list(asked)
+        if self._socket is not None:
+            first.headers = self._headers
+        self._headers = first.headers
+        for one in asked:
+            one.begun, one.headers, one.slow = loop.time(), first.headers, first.slow
+            one.connection, one.server = self, wire.peer.get_protocol()
+            one.waited = max(0.0, one.begun - self._ended)
         timer = None
-        if exchange.leaves and exchange.leaves[0] == "seconds":
-            timer = loop.call_later(exchange.leaves[1], self.leave)
-        if exchange.is_message and self._socket is None:
+        if first.leaves and first.leaves[0] == "seconds":
+            timer = loop.call_later(first.leaves[1], self.leave)
+        if self._socket is not None:
+            self._send_messages(self._socket)
+        elif first.is_message:
             self._socket = ClientProtocol(parse_uri("ws://127.0.0.1/v1/responses"))
             handshake = self._socket.connect()
-            handshake.headers.update(exchange.headers)
+            handshake.headers.update(first.headers)
             self._socket.send_request(handshake)
             wire.write(b"".join(self._socket.data_to_send()))
-        elif exchange.is_message:
-            self._send_message()
         else:
-            await self._send(exchange)
-        while not (exchange.is_complete or exchange.left or self.is_lost):
+            await self._send(first)
+        while not (all(one.is_complete or one.left for one in asked) or self.is_lost):
             self.changed.clear()
             await self.changed.wait()
         if timer is not None:
             timer.cancel()
-        delivered = (at for at, count in wire.delivered if count >= self._target)
-        exchange.whole_at = next(delivered, NEVER)
-        if not exchange.is_complete and not exchange.left:
-            exchange.ended = wire.lost_at or loop.time()
-        if not exchange.is_complete:
-            counts = [0, *(count for _, count in wire.peer.written)]
-            least = MOST_OF_CONTROL if exchange.is_message else 0
-            written = wire.peer.written[before:]
-            events = [one for one, to in zip(written, counts[before:]) if one[1] - to > least]
-            # A WebSocket may have been closed before, which a slow client has not read.
-            last = (events or written or (wire.peer.written if exchange.is_message else []))[-1:]
-            exchange.released = min([exchange.ended, *(at for at, _ in last)])
-        if exchange.stops:
+        for one in asked:
+            self._note_end(one, before)
+        if first.stops:
             wire.close()
-        self.exchange, self._ended = None, loop.time()
+        self._asked, self._ended = [], loop.time()
 
-    async def _send(self, exchange: Exchange) -> None:
-        wire, raw = self.wire, exchange.request()
-        size = -(-len(raw) // exchange.pieces)
+    def _note_end(self, one: Exchange, before: int) -> None:
+        """When it was whole, and when it ended; so many writes were before it."""
+        wire = self.wire
+        one.whole_at = next((at for at, count in wire.delivered if count >= one.target), NEVER)
+        if one.is_complete:
+            return
+        if not one.left:
+            one.ended = wire.lost_at or self._network.loop.time()
+        counts = [0, *(count for _, count in wire.peer.written)]
+        least = MOST_OF_CONTROL if one.is_message else 0
+        written = wire.peer.written[before:]
+        events = [each for each, to in zip(written, counts[before:]) if each[1] - to > least]
+        # A WebSocket may have been closed before, which a slow client has not read.
+        last = (events or written or (wire.peer.written if one.is_message else []))[-1:]
+        one.released = min([one.ended, *(at for at, _ in last)])
+
+    async def _send(self, one: Exchange) -> None:
+        wire, raw = self.wire, one.request()
+        size = -(-len(raw) // one.pieces)
         pieces = [raw[at : at + size] for at in range(0, len(raw), size)]
         start = wire.written[-1][1] if wire.written else 0
-        for piece in pieces[:-1] if exchange.stops else pieces:
+        for piece in pieces[:-1] if one.stops else pieces:
             wire.write(piece)
             if len(pieces) > 1:
-                await asyncio.sleep(exchange.pause)
+                await asyncio.sleep(one.pause)
         target = wire.written[-1][1] if wire.written else 0
-        if not exchange.stops and target == len(raw) + start:
-            self._target = target
+        if not one.stops and target == len(raw) + start:
+            one.target = target
 
     @property
     def is_socket(self) -> bool:

@@ -21,7 +21,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -66,6 +66,10 @@ MOST_AGAIN = 3
 MOST_BROKEN = 5
 """After so many worlds that break a law, the search ends."""
 SCHEMA = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
+
+
+Step = Callable[[], "Exchange | list[Exchange] | None"]
+"""What a client does next."""
 
 
 class World:
@@ -135,14 +139,15 @@ class World:
             named["api_key_file"] = str(file)
         return Settings(**named)
 
-    def _script(self, at: int) -> list[Callable[[], Exchange | None]]:
+    def _script(self, at: int) -> list[Step]:
         """What one client does, one after the other."""
         chance, owner = self.chance, self._owner()
         is_socket = chance.random() < 0.15
         if (self.stores or is_socket) and chance.random() < 0.5:
             return self._chain(owner, is_socket)
         if is_socket:
-            return [lambda: self._asks(RESPONSES, owner, is_message=True)] * 2
+            lanes = chance.choice((1, 1, 2, 3))
+            return [lambda: self._lanes(owner, lanes)] * 2
         how = chance.random()
         if how < 0.05:
             return [lambda: Exchange(READY, method="GET")] * 4
@@ -173,6 +178,11 @@ class World:
             path = self.chance.choice(MADE)
         is_kept = path != RESPONSES or self.chance.random() < 0.7
         return self._asks(path, owner, **({} if is_kept else {"store": False}))
+
+    def _lanes(self, owner: str, count: int) -> list[Exchange]:
+        """Messages that are sent together."""
+        ids = [{"stream_id": f"lane {at}"} if count > 1 else {} for at in range(count)]
+        return [self._asks(RESPONSES, owner, is_message=True, **named) for named in ids]
 
     def _abort(self, owner: str) -> Exchange | None:
         """Ends a request that the engine answers itself, or tries to, if it is another key's."""
@@ -265,7 +275,7 @@ class World:
         if chance.random() < 0.2:
             one.slow = chance.choice((0.125, 1.0, 90.0))
 
-    def _chain(self, owner: str, is_message: bool) -> list[Callable[[], Exchange | None]]:
+    def _chain(self, owner: str, is_message: bool) -> list[Step]:
         """A response that is stored, what follows it, and its end."""
         before: list[Exchange] = []
 
@@ -291,7 +301,7 @@ class World:
 
         return [first, following, following]
 
-    def _again(self, one: Exchange, stored: Understood) -> list[Callable[[], Exchange | None]]:
+    def _again(self, one: Exchange, stored: Understood) -> list[Step]:
         """Another key asks for what is stored, and then its own."""
         others = [key for key in self.keys if key != one.key]
         path = f"{RESPONSES}/{stored.id}"
@@ -372,13 +382,15 @@ class World:
             if process.term_at == float("inf"):
                 process.change(**named)
 
-    async def _client(self, script: list[Callable[[], Exchange | None]]) -> None:
+    async def _client(self, script: Sequence[Step]) -> None:
         chance, connection, loop = self.chance, None, self.network.loop
         await asyncio.sleep(chance.choice((0.0, 0.0, 0.5, 1.0, chance.uniform(0, 3))))
         for step in script:
-            if (one := step()) is None:
+            if (found := step()) is None:
                 await asyncio.sleep(1)
                 continue
+            asked = found if isinstance(found, list) else [found]
+            one = asked[0]
             is_other = connection is None or connection.is_socket != one.is_message
             is_left = chance.random() < 0.3 and not one.is_message
             if connection is None or is_other or is_left or not connection.is_usable:
@@ -390,8 +402,8 @@ class World:
                     assert all(loop.time() >= each.ends_at for each in self.processes)
                     return
                 connection = wire.get_protocol()
-            self.exchanges.append(one)
-            await connection.ask(one)
+            self.exchanges += asked
+            await connection.ask(*asked)
             await asyncio.sleep(chance.choice((0.0, 0.0, 1.0)))
         if connection is not None:
             connection.wire.close()
@@ -433,6 +445,7 @@ class World:
             note["made without the engine"] += one.path in MADE and one.status == 200
             note["ended by another request"] += any(each.aborted for each in asked)
             note["over a WebSocket"] += one.is_message and one.status == 200
+            note["in a lane"] += "stream_id" in one.body and one.status == 200
             note["a large body"] += one.padding > 0 and one.status == 200
             note["asks again where a connection was just closed"] += any(e.is_void for e in asked)
         for each in self.engine.asked:
@@ -479,6 +492,7 @@ REACHED = [
     "made without the engine",
     "ended by another request",
     "over a WebSocket",
+    "in a lane",
     "a large body",
     "the store hangs",
     "keys with limits",
