@@ -21,6 +21,7 @@ from openai_harmony.serve.shares import Held, Share
 from openai_harmony.serve.streaming import Ending, ServerEndsError
 from openai_harmony.serve.threads import LARGE, in_thread_if
 
+TOO_MANY_BYTES = "the server is busy: too many bytes of bodies at a time; ask again later"
 _MAX_VALUES = 1_000_000
 """How many JSON values a body may have, of up to 24 bytes each."""
 _WINDOW = 5.0
@@ -203,14 +204,8 @@ def _held(request: Request) -> Held:
 def count(request: Request, more: int) -> None:
     """Counts so many more bytes of a request. ``RefusedError`` if they are too many."""
     held = _held(request)
-    hold(held, held.amount + more)
-
-
-def hold(held: Held, amount: int) -> None:
-    """Counts so many bytes. ``RefusedError`` if they are too many."""
-    if not held.becomes(amount):
-        text = "the server is busy: too many bytes of bodies at a time; ask again later"
-        raise RefusedError(text, 429, retry_after=1)
+    if not held.becomes(held.amount + more):
+        raise RefusedError(TOO_MANY_BYTES, 429, retry_after=1)
 
 
 def json_bytes(value: Any, *, in_parts: bool = False) -> bytes:

@@ -20,7 +20,8 @@ from starlette.types import Message
 from starlette.websockets import WebSocket
 
 from openai_harmony.interop import Body
-from openai_harmony.serve.bodies import Bodies, hold
+from openai_harmony.interop.error_body import error_body
+from openai_harmony.serve.bodies import TOO_MANY_BYTES, Bodies
 from openai_harmony.serve.connections import Connections, Impatient
 from openai_harmony.serve.dialogue import MOST_WAITING, Dialogue
 from openai_harmony.serve.refusals import RefusedError, key_of
@@ -135,14 +136,12 @@ class ResponsesSocket:
         raw = message.get("bytes") or (message.get("text") or "").encode()
         held = self._arrived.popleft() if self._arrived else self._none_held()
         try:
-            hold(held, len(raw) if len(raw) >= LARGE else 0)
             parsed = self._bodies.parsed
             event = await in_thread_if(len(raw) >= LARGE, parsed, raw, self._socket.url.path)
             await self._take(event, len(raw), held)
         except RefusedError as error:
             held.becomes(0)
-            about = "not an event: " if error.status == 400 else ""
-            await self._fail(error.status, f"{about}{error}")
+            await self._fail(error.status, f"not an event: {error}")
         return None
 
     def _arrives(self, size: int) -> bool:
@@ -173,6 +172,10 @@ class ResponsesSocket:
         if event.kind("stream_id") is not None and (lane is None or len(lane) > _MOST_ID):
             text = f"stream_id: expected a text of at most {_MOST_ID} characters"
             raise RefusedError(text)
+        if not held.becomes(size if size >= LARGE else 0):
+            held.becomes(0)
+            await self._fail(429, TOO_MANY_BYTES, lane)
+            return
         if kind == "response.create" and not self._ends and self._waiting < MOST_WAITING:
             self._waiting += 1
             answering = self._answer(event, size, held, lane, self._lanes.get(lane))
@@ -226,7 +229,7 @@ class ResponsesSocket:
             await self._socket.send_text(event)
 
     async def _fail(self, status: int, message: str, lane: str | None = None) -> None:
-        error = {"type": "invalid_request_error", "message": message, "code": None, "param": None}
+        error = error_body("responses", RefusedError(message), status).body["error"]
         await self.send({"type": "error", "status": status, "error": error}, lane)
 
     async def ask(
