@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -134,6 +135,23 @@ def test_messages_that_come_together_count_once(records: Path) -> None:
         connection.socket.sendall(b"".join(frame.serialize(mask=True) for frame in frames))
         ended = {received(connection)[-1]["stream_id"] for _ in range(2)}
     assert ended == {"Hello 39000", "Hello 10"}
+
+
+def test_what_counts_of_a_message_are_its_frames(records: Path) -> None:
+    """Not pings, where none arrives; headers, too, which are most of what these frames are."""
+    options = ("--max-bodies", "40000", "--body-timeout", "1")
+    with command("--engine", f"replay={records}", *options) as (url, _), socket(url) as connection:
+        connection.socket.sendall(Frame(Opcode.PING, b"").serialize(mask=True) * 7000)
+        time.sleep(1.5)
+        create(connection, "Hello")
+        received(connection)
+        first, piece = (
+            Frame(kind, b" ", fin=False).serialize(mask=True) for kind in (Opcode.TEXT, Opcode.CONT)
+        )
+        connection.socket.sendall(first + piece * 10_000)
+        with pytest.raises(ConnectionClosed):
+            connection.recv(60)
+        assert connection.protocol.close_code == 1013
 
 
 def test_what_is_no_event(url: str) -> None:

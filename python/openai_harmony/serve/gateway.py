@@ -269,9 +269,9 @@ class Gateway:
         stack.callback(gone.cancel)
         key = key_of(request.scope)
         if path_of(request.scope) == ABORT:
-            ending = Held(self.limits.aborts, key)
-            stack.callback(ending.becomes, 0)
-            if not ending.becomes(1):
+            held = Held(self.limits.aborts, key)
+            stack.callback(held.becomes, 0)
+            if not held.becomes(1):
                 raise RefusedError("the server is busy; ask again later", 429, retry_after=1)
             return gone
         await self.limits.take(key, gone, self.ending)

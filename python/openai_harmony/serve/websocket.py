@@ -50,18 +50,30 @@ def protocol(connections: Connections) -> Any:
     class Protocol(Impatient, WebSocketsSansIOProtocol):
         _shared = connections
         scope: Any
+        _came = 0
+        """Bytes of the message that arrives, with its frames' headers."""
+        _has_ended = False
+        """Whether a message ended in these bytes."""
 
         def data_received(self, data: bytes) -> None:
             """Keeps what the application lets come of a message that is not whole."""
             super().data_received(data)
+            rest = self.conn.reader.buffer
+            if not (self.frames or rest):
+                self._came = 0
+            elif self._has_ended:  # these are few
+                self._came = sum(map(len, self.frames)) + len(rest)
+            else:
+                self._came += len(data)
+            self._has_ended = False
             arrives = self.scope["state"].get("arrives") if self.handshake_complete else None
-            size = sum(map(len, self.frames)) + len(self.conn.reader.buffer)
-            if size and arrives is not None and not arrives(size):
+            if self._came and arrives is not None and not arrives(self._came):
                 self.frames.clear()
                 self.conn.reader.discard()
 
         def send_receive_event_to_app(self) -> None:
             """The message is whole."""
+            self._has_ended = True
             if (arrived := self.scope["state"].get("arrived")) is not None:
                 arrived()
             super().send_receive_event_to_app()
