@@ -538,9 +538,11 @@ class Laws:
         """Until when it surely has a place, or waits for one."""
         if "stream_id" not in one.body:
             return one.released
-        # What it said last may wait for the other lanes' answers, which nobody reads.
-        last = max((found.ended for found in self._asked_for(one)), default=one.whole_at)
-        return min(last, one.released)
+        # What it said last may wait for the other lanes' answers, which nobody reads; the engine
+        # hears a little late that it was cancelled.
+        late = {"cancelled": AT_ONCE}
+        ends = (found.ended - late.get(found.end, 0.0) for found in self._asked_for(one))
+        return min(max(ends, default=one.whole_at), one.released)
 
     def _has_its_share(self, key: str, most: int, waiting: int, served: Any, there: Any) -> None:
         """A key has no more than its own limit, nor more than three quarters beside another."""
