@@ -253,10 +253,13 @@ class Laws:
 
     def _is_answered_at_once(self, one: Exchange) -> None:
         """However many requests wait."""
-        took = 0.0 if one.slow else one.released - one.whole_at
+        writes = (at for at, _ in one.connection.wire.peer.written if at >= one.begun)
+        took = min(writes, default=one.ended) - one.whole_at
         assert took < MOST_CONNECTING or self._world.network.refusals, f"it took {took} s"
-        if one.status != 200:
-            is_full = one.padding or self._aborts_were_full(one)
+        if one.path == ABORT and one.status == 429:
+            assert self._aborts_were_full(one), "it waits for a place"
+        elif one.status != 200:
+            is_full = len(one.request()) >= LARGE
             assert one.status != 429 or is_full, "it waits for a place"
             self._is_refused_rightly(one, one.answers()[0].text)
         elif one.path in MADE and one.path not in COUNTS:
@@ -396,7 +399,7 @@ class Laws:
     def _aborts_were_full(self, one: Exchange) -> bool:
         process = self._process(one)
         keys = [other.key for other in self._others(one, process) if other.path == ABORT]
-        return one.path == ABORT and self._had_no_more(one, process, keys)
+        return self._had_no_more(one, process, keys)
 
     def _had_no_more(self, one: Exchange, process: Any, keys: list[str]) -> bool:
         """Whether one of these keys' may have been too many, where all that run and wait have one."""
@@ -452,7 +455,7 @@ class Laws:
             assert named, "the engine was told another request's id"
             # While one answer begins, the others' connections are not read.
             times = NEVER if one.slow else min(one.count, 2)
-            patience = times * (process.settings.engine_timeout + AT_ONCE)
+            patience = times * (process.settings.engine_timeout + AT_ONCE) + AT_ONCE
             assert found.silent <= patience, f"nothing was said for {found.silent} s"
             valid = [settings for at, settings in process.history if at <= found.began]
             is_new = process.history[-1][0] < one.whole_at and not one.left
