@@ -312,7 +312,7 @@ class Laws:
         ends = one.ended >= self._ends_at(process) + drains - 0.01
         refused = any(one.whole_at <= at <= one.ended for at in self._world.network.refusals)
         fails = self._world.store_fails or self._world.network.hangs
-        stored = fails and one.path.startswith(RESPONSES)
+        stored = fails and one.path.startswith(RESPONSES) and one.path not in MADE
         silent = faults & {"silence", "late silence"}
         # While one answer begins, the others' connections are not read.
         silent |= {found.end for found in self._asked[one.marker]} & {"hangs"}
