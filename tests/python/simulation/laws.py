@@ -199,8 +199,8 @@ class Laws:
                 slow, parts = max(slow, sends.delay), 110
             is_taken = patience and slow > patience / parts
             asked = self._asked_for(one)
-            is_full = process and one.is_message and self._bodies_were_full(one, process)
-            is_gone = not one.status and not asked and (is_full or self._is_unheard(one))
+            is_gone = not one.status and not asked and self._is_unheard(one)
+            is_gone |= bool(process and one.is_message) and self._is_closed(one, process)
             # Its last piece has little time, and an error of the engine's itself has no other end.
             can_end = one.slow or (one.path in PASSED_ON and one.status != 200)
             ends = can_end and (self._is_late(one) or one.ended >= self._ends_at(process))
@@ -276,6 +276,14 @@ class Laws:
     def _is_late(self, one: Exchange) -> bool:
         """Whether its time was up."""
         return one.ended - one.whole_at >= 0.99 * self._process(one).settings.request_timeout
+
+    def _is_closed(self, one: Exchange, process: Any) -> bool:
+        """Whether a message of this WebSocket may have been too large, or have had no room."""
+        return any(
+            other.size > process.settings.max_body or self._bodies_were_full(other, process)
+            for other in self._exchanges
+            if other.connection is one.connection and other.begun == one.begun
+        )
 
     def _is_unheard(self, one: Exchange) -> bool:
         """Whether the server may close the connection without a word."""

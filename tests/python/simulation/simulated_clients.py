@@ -357,7 +357,8 @@ class Connection(asyncio.Protocol):
     def _send_messages(self, socket: ClientProtocol) -> None:
         for one in self._asked:
             body = {name: found for name, found in one.body.items() if name != "stream"}
-            socket.send_text(json.dumps({"type": "response.create", **body}).encode())
+            event = json.dumps({"type": "response.create", **body}).encode()
+            socket.send_text(b" " * one.padding + event)
             self.wire.write(b"".join(socket.data_to_send()))
             one.target = self.wire.written[-1][1]
 

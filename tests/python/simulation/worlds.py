@@ -263,7 +263,7 @@ class World:
     def _manners(self, one: Exchange) -> None:
         """How it is sent and read."""
         chance = self.chance
-        one.padding = chance.choice((0, 0, 0, 0, 50_000)) if not one.is_message else 0
+        one.padding = chance.choice((0, 0, 0, 0, 50_000))
         if chance.random() < 0.3 and not one.is_message:
             one.pieces, one.pause = chance.choice((2, 5)), chance.choice((0.0, 0.25, 1.0))
             one.stops = chance.random() < 0.15
