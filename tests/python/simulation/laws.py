@@ -126,8 +126,11 @@ class Laws:
         drained += settings.store_timeout if self._world.network.hangs else 0
         drained += AT_ONCE if not one.slow else settings.client_timeout + 5
         latest = min(latest, max(drained, one.begun + AT_ONCE))
-        # A client that reads nothing sees a refusal late; one that reads slowly, what closes a WebSocket.
-        is_blind = one.slow > 0 if one.is_message else one.slow > LAST_SECONDS and not asked
+        # A client that reads nothing sees a refusal late; one that reads slowly or still sends much,
+        # what closes a WebSocket.
+        is_blind = (
+            one.slow + one.padding > 0 if one.is_message else one.slow > LAST_SECONDS and not asked
+        )
         ended = one.released if is_blind else one.ended
         assert ended <= latest, f"it ended {ended - latest} s too late"
         if asked and not self._world.network.refusals:
