@@ -124,7 +124,7 @@ def test_lanes(url: str) -> None:
 
 
 def test_messages_that_come_together_count_once(records: Path) -> None:
-    """The server allows one of them to be large, as one is."""
+    """There is room for one large message, and only one is large."""
     events = (
         {"type": "response.create", "input": said + "x" * size, "stream_id": f"{said} {size}"}
         for said, size in (("Slow", 15_000), ("Hello", 39_000), ("Hello", 10))
@@ -138,7 +138,7 @@ def test_messages_that_come_together_count_once(records: Path) -> None:
 
 
 def test_what_counts_of_a_message_are_its_frames(records: Path) -> None:
-    """Not pings, where none arrives; headers, too, which are most of what these frames are."""
+    """Headers of frames count, pings do not."""
     options = ("--max-bodies", "40000", "--body-timeout", "1")
     with command("--engine", f"replay={records}", *options) as (url, _), socket(url) as connection:
         connection.socket.sendall(Frame(Opcode.PING, b"").serialize(mask=True) * 7000)

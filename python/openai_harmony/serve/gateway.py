@@ -263,12 +263,17 @@ class Gateway:
         # From here on the stream has the place.
         return self._stream(record, gone, end, stack.pop_all())
 
-    async def _place(self, request: Request, stack: AsyncExitStack) -> asyncio.Future[None]:
-        """Waits until the request may be answered; then what tells that its client has gone."""
+    async def _place(
+        self, request: Request, stack: AsyncExitStack, *, aborts: bool = False
+    ) -> asyncio.Future[None]:
+        """Waits until the request may be answered, unless it aborts others.
+
+        Returns a future that is done when its client has gone.
+        """
         gone = watched(request.receive)
         stack.callback(gone.cancel)
         key = key_of(request.scope)
-        if path_of(request.scope) == ABORT:
+        if aborts:
             held = Held(self.limits.aborts, key)
             stack.callback(held.becomes, 0)
             if not held.becomes(1):
@@ -280,13 +285,13 @@ class Gateway:
 
     async def _passed_on(self, request: Request, record: Record, stack: AsyncExitStack) -> Response:
         body, _ = await self.bodies.read(request)
-        gone = await self._place(request, stack)
+        path = path_of(request.scope)
+        gone = await self._place(request, stack, aborts=path == ABORT)
         ask = getattr(self.engine, "pass_on", None)
         if ask is None:
             text = f"the engine {self.engine.name} takes no requests of its own"
             raise RefusedError(text, 501)
         record.stream = body.flag("stream") is True
-        path = path_of(request.scope)
         key, is_trusted = record.key, self._trusts(record.key)
         limits = Passed(
             tokens=self._most_tokens(key),

@@ -61,7 +61,7 @@ def protocol(connections: Connections) -> Any:
             rest = self.conn.reader.buffer
             if not (self.frames or rest):
                 self._came = 0
-            elif self._has_ended:  # these are few
+            elif self._has_ended:  # the rest came in these bytes
                 self._came = sum(map(len, self.frames)) + len(rest)
             else:
                 self._came += len(data)
@@ -109,12 +109,12 @@ class ResponsesSocket:
 
     async def run(self) -> None:
         """Answers until the client goes away or the server ends."""
-        self._socket.scope["state"].update(arrives=self._arrives, arrived=self._is_whole)
+        self._socket.scope["state"].update(arrives=self._arrives, arrived=self._begin_message)
         try:
             await self._run()
         finally:
             self._gone.set()
-            self._is_whole()
+            self._begin_message()
             for held in self._arrived:
                 held.becomes(0)
             self.dialogue.end()
@@ -168,7 +168,7 @@ class ResponsesSocket:
                 self.give_up()
         return not self._gone.is_set()
 
-    def _is_whole(self) -> None:
+    def _begin_message(self) -> None:
         """Another message begins."""
         self._arrived.append(self._arriving)
         self._arriving = self._none_held()

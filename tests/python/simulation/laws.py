@@ -413,7 +413,7 @@ class Laws:
         return self._had_no_more(one, process, keys)
 
     def _had_no_more(self, one: Exchange, process: Any, keys: list[str]) -> bool:
-        """Whether one of these keys' may have been too many, where all that run and wait have one."""
+        """Whether there was no room beside these keys', for ``max_running`` + ``max_waiting``."""
         limit = min(found.max_running + found.max_waiting for _, found in process.history)
         return self._lacks(limit, len(keys), keys.count(one.key), 1, None)
 
