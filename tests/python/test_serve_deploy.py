@@ -62,6 +62,7 @@ def test_kubernetes() -> None:
     }
     ends = stop["gateway"] + seconds_to_end(asked)
     assert ends < stop["vllm"] < pod["terminationGracePeriodSeconds"]
+    assert ends + asked.store_timeout + 5 < pod["terminationGracePeriodSeconds"]
 
 
 def test_systemd() -> None:
@@ -72,7 +73,7 @@ def test_systemd() -> None:
     program, subcommand, *arguments = shlex.split(service["ExecStart"])
     assert (Path(program).name, subcommand) == ("harmony", "serve")
     asked = settings(arguments)
-    assert int(service["TimeoutStopSec"]) > seconds_to_end(asked) + 5
+    assert int(service["TimeoutStopSec"]) > seconds_to_end(asked) + asked.store_timeout + 5
     # The parent tells its workers itself when to end.
     assert service["KillMode"] == "mixed"
     assert service["ExecReload"].endswith("-HUP $MAINPID")

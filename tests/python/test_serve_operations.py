@@ -9,11 +9,13 @@ import os
 import re
 import signal
 import socket
+import sqlite3
 import time
 import urllib.error
 import urllib.request
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -485,6 +487,24 @@ def test_ends_an_answer_that_takes_too_long_at_the_end(records: Path, tmp_path: 
     [oldest] = waits["oldest"]
     assert oldest["path"] == RESPONSES
     assert oldest["request"] in [line.get("request") for line in lines]
+
+
+def test_ends_while_the_store_hangs(records: Path, tmp_path: Path) -> None:
+    """What waits for the store has its answer, however long the store may take."""
+    file = tmp_path / "responses.sqlite"
+    options = ("--store", str(file), "--store-timeout", "7", "--drain-timeout", "0")
+    with command("--engine", f"replay={records}", *options) as (url, process):
+        with closing(sqlite3.connect(file, isolation_level=None)) as lock:
+            lock.execute("BEGIN EXCLUSIVE")
+            with ThreadPoolExecutor(1) as pool:
+                waits = pool.submit(post, url, RESPONSES, {"input": "Hello"})
+                until_running(url)
+                process.send_signal(signal.SIGTERM)
+                with pytest.raises(urllib.error.HTTPError) as refused:
+                    waits.result(60)
+        with refused.value as error:
+            assert error.code == 503
+        assert process.wait(60) == 0
 
 
 def test_several_processes(records: Path, tmp_path: Path) -> None:

@@ -122,8 +122,9 @@ class Server(uvicorn.Server):
             proxy_headers=False,
             backlog=_BACKLOG,
             timeout_keep_alive=65,
-            # Until then every answer has ended by itself, or by :meth:`_drain`.
-            timeout_graceful_shutdown=round(settings.drain_timeout) + 5,
+            # By then every answer has ended, by itself or by :meth:`shutdown`; what waits for the
+            # store ends by the store's deadline.
+            timeout_graceful_shutdown=round(settings.drain_timeout + settings.store_timeout) + 5,
             ssl_certfile=settings.ssl_certfile,
             ssl_keyfile=settings.ssl_keyfile,
         )

@@ -128,9 +128,8 @@ class Laws:
         latest = min(latest, max(drained, one.begun + AT_ONCE))
         # A client that reads nothing sees a refusal late; one that reads slowly or still sends much,
         # what closes a WebSocket.
-        is_blind = (
-            one.slow + one.padding > 0 if one.is_message else one.slow > LAST_SECONDS and not asked
-        )
+        sends = sum(other.padding for other in self._exchanges if other.is_sent_with(one))
+        is_blind = one.slow + sends > 0 if one.is_message else one.slow > LAST_SECONDS and not asked
         ended = one.released if is_blind else one.ended
         assert ended <= latest, f"it ended {ended - latest} s too late"
         if asked and not self._world.network.refusals:

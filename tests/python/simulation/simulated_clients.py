@@ -113,6 +113,10 @@ class Exchange:
         """Whether it waits until it may be answered."""
         return self.method == "POST" and self.path not in (ABORT, *MADE)
 
+    def is_sent_with(self, other: Exchange) -> bool:
+        """Whether both are messages that a WebSocket sent together, or the same."""
+        return self.connection is other.connection and self.begun == other.begun
+
     @property
     def response(self) -> Understood | None:
         """The response that it made, if there is a whole one with a text."""
