@@ -197,8 +197,11 @@ class Laws:
             # One in twenty of the parts comes late, or more by chance.
             slow = max(one.slow, sends.delay / 10 if sends.cuts else 0.0)
             if one.is_message and self._world.network.most < NARROW:
-                # An event waits until those before it have arrived, of the other lanes, too.
-                slow, parts = max(slow, sends.delay), 110
+                # An event waits until all before it have arrived, those of other messages, too.
+                all_slow = [
+                    each.slow for each in self._exchanges if each.connection is one.connection
+                ]
+                slow, parts = max(sends.delay, *all_slow), 110
             is_taken = patience and slow > patience / parts
             asked = self._asked_for(one)
             is_gone = not one.status and not asked and self._is_unheard(one)
@@ -284,7 +287,7 @@ class Laws:
         return any(
             other.size > process.settings.max_body or self._bodies_were_full(other, process)
             for other in self._exchanges
-            if other.connection is one.connection and other.begun == one.begun
+            if other.is_sent_with(one)
         )
 
     def _is_unheard(self, one: Exchange) -> bool:
@@ -458,7 +461,7 @@ class Laws:
             enough = len(first) == one.count or self._plan_fault(one)
             assert enough or len(asked) >= one.count, "an answer that the engine did not give"
         for found in asked:
-            late = found.ended - max(one.ended, found.whole_at)
+            late = found.ended - max(self._seen(one), found.whole_at)
             assert late <= 2 * AT_ONCE, f"the engine samples for nobody, {late} s"
             identity = one.found.get("x-request-id", "")
             named = one.is_message or found.headers["x-request-id"].startswith(identity)
@@ -482,7 +485,7 @@ class Laws:
         times = {
             at
             for one in own
-            for at in (one.whole_at + AT_ONCE, first[one.marker], one.ended, self._frees(one))
+            for at in (one.whole_at + AT_ONCE, first[one.marker], self._seen(one), self._frees(one))
         }
         times |= {since for since, _ in process.history} | {
             at for here in self._world.network.busy for at in here
@@ -505,7 +508,7 @@ class Laws:
             assert not is_full, f"{sizes} bytes of bodies at {at}: {there}"
             now = next(found for since, found in reversed(process.history) if since <= at)
             pending = [one for one in there if first[one.marker] > at and not one.is_hostile]
-            held = [one for one in own if first[one.marker] <= at < one.ended + AT_ONCE]
+            held = [one for one in own if first[one.marker] <= at < self._seen(one) + AT_ONCE]
             under_way = sum(
                 here[0] - AT_ONCE <= at < here[1] + AT_ONCE for here in self._world.network.busy
             )
