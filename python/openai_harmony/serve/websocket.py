@@ -154,6 +154,9 @@ class ResponsesSocket:
         except RefusedError as error:
             held.becomes(0)
             await self._fail(error.status, f"not an event: {error}")
+        except BaseException:  # as the server ends, it is cancelled
+            held.becomes(0)
+            raise
         return None
 
     def _arrives(self, size: int) -> bool:
