@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import signal
 import time
@@ -20,6 +21,8 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.frames import Frame, Opcode
 from websockets.sync.client import ClientConnection, connect
 
+from gateways import says
+from openai_harmony import serve
 from recorded import CALL, FINAL, THOUGHT
 from running_gateways import command
 
@@ -152,6 +155,39 @@ def test_what_counts_of_a_message_are_its_frames(records: Path) -> None:
         with pytest.raises(ConnectionClosed):
             connection.recv(60)
         assert connection.protocol.close_code == 1013
+
+
+def test_a_message_whose_reading_is_cancelled() -> None:
+    """Its bytes count no longer, though the server may go on."""
+    app = serve.app(says())
+    message = {"type": "websocket.receive", "text": json.dumps({"input": "x" * 9_000_000})}
+
+    async def cancels() -> None:
+        scope: Any = {"type": "websocket", "path": "/v1/responses", "headers": [], "state": {}}
+        is_asked, is_given = False, asyncio.Event()
+
+        async def receive() -> dict[str, Any]:
+            nonlocal is_asked
+            if not is_asked:
+                is_asked = True
+                return {"type": "websocket.connect"}
+            assert scope["state"]["arrives"](len(message["text"]))
+            scope["state"]["arrived"]()
+            is_given.set()
+            return message
+
+        async def send(event: dict[str, Any]) -> None:
+            assert event["type"] == "websocket.accept"
+
+        answering = asyncio.create_task(app(scope, receive, send))
+        await is_given.wait()
+        assert app.state.gateway.bodies.held == len(message["text"])
+        answering.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await answering
+
+    asyncio.run(cancels())
+    assert app.state.gateway.bodies.held == 0
 
 
 def test_what_is_no_event(url: str) -> None:
