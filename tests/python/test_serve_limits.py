@@ -56,6 +56,24 @@ def test_one_key_never_has_all(most: int) -> None:
     assert alone.has_room(one) or alone.used == most
 
 
+def test_who_has_just_got_a_place_waits_no_longer() -> None:
+    """Another one may, before that one even knows."""
+
+    async def works() -> None:
+        limits, key = Limits(Settings(max_running=1, max_waiting=1), lambda _: None), KEYS[0]
+        gone, ending = (asyncio.get_running_loop().create_future() for _ in range(2))
+        await limits.take(key, gone, ending)
+        second = asyncio.create_task(limits.take(key, gone, ending))
+        await asyncio.sleep(0)
+        limits.release(key)
+        third = asyncio.create_task(limits.take(key, gone, ending))
+        await second
+        limits.release(key)
+        await third
+
+    run(works())
+
+
 def test_a_queue_that_clients_leave_in_all_ways() -> None:
     """Nobody waits while there is a place for its key, the oldest of a key comes first, and in the end all is free."""
     counts: list[int] = []

@@ -18,7 +18,7 @@ class Limits:
     def __init__(self, settings: Settings, count: Callable[[int], object]) -> None:
         """Of these settings; ``count`` gets how many wait, whenever that changes."""
         self.places, self.queue = Share(settings.max_running), Share(settings.max_waiting)
-        self._turns = Turns(self.places, lambda key: key.running)
+        self._turns = Turns(self.places, lambda key: key.running, self.queue)
         self.sockets = Share(settings.max_running + settings.max_waiting)
         """The WebSockets that are open."""
         self.aborts = Share(settings.max_running + settings.max_waiting)
@@ -59,7 +59,6 @@ class Limits:
         if not self.queue.has_room(key, 1, key.waiting):
             raise RefusedError("the server is busy; ask again later", 429, retry_after=after)
         place = self._turns.wait(key)
-        self.queue.take(key)
         self._count(self.waiting)
         try:
             await wait_for(place, gone, self._timeout, ending)
@@ -70,7 +69,6 @@ class Limits:
             text = f"the server is busy: no free slot within {self._timeout:g} s; ask again later"
             raise RefusedError(text, 429, retry_after=after) from None
         finally:
-            self.queue.give(key)
             self._count(self.waiting)
 
     def release(self, key: Key) -> None:

@@ -70,10 +70,13 @@ class Turns:
     """A share for which keys wait: they take turns, and the oldest of each comes first."""
 
     def __init__(
-        self, share: Share, own_most: Callable[[Key], int | None] = lambda _: None
+        self,
+        share: Share,
+        own_most: Callable[[Key], int | None] = lambda _: None,
+        waiting: Share | None = None,
     ) -> None:
-        """Of which a key may have a limit."""
-        self.share, self._own_most = share, own_most
+        """Of which a key may have a limit; ``waiting`` counts those that wait."""
+        self.share, self._own_most, self._waiting = share, own_most, waiting or Share(0)
         self._queues: dict[str, deque[tuple[Key, asyncio.Future[None]]]] = {}
         """Those of each key that wait; the key whose turn is next comes first."""
 
@@ -87,6 +90,7 @@ class Turns:
     def wait(self, key: Key) -> asyncio.Future[None]:
         """Done once the key has one, which is not taken any more after :meth:`leave`."""
         place = asyncio.get_running_loop().create_future()
+        self._waiting.take(key)
         self._queues.setdefault(key.owner, deque()).append((key, place))
         return place
 
@@ -95,6 +99,7 @@ class Turns:
         if place.done():  # it was given at the same moment
             self.release(key)
         else:  # the other requests of its key keep their turn
+            self._waiting.give(key)
             queue = self._queues[key.owner]
             queue.remove((key, place))
             if not queue:
@@ -117,5 +122,6 @@ class Turns:
                     del self._queues[owner]
                     if queue:  # the last one to be asked again
                         self._queues[owner] = queue
+                    self._waiting.give(key)  # before it wakes, so another one may wait
                     place.set_result(None)
                     is_given = True
