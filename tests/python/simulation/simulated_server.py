@@ -60,8 +60,8 @@ class Process:
 
     @property
     def ends_at(self) -> float:
-        """When it takes no more requests."""
-        return self.term_at + self.settings.shutdown_delay
+        """When it takes no more requests; sums of times are not exact."""
+        return self.term_at + self.settings.shutdown_delay - 0.001
 
     async def start(self, loop: NetworkedLoop) -> None:
         self._loop = loop
