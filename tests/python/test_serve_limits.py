@@ -57,7 +57,7 @@ def test_one_key_never_has_all(most: int) -> None:
 
 
 def test_who_has_just_got_a_place_waits_no_longer() -> None:
-    """Another one may, before that one even knows."""
+    """Another request may wait as soon as a place is given, before the task that got it wakes."""
 
     async def works() -> None:
         limits, key = Limits(Settings(max_running=1, max_waiting=1), lambda _: None), KEYS[0]

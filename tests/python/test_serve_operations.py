@@ -490,7 +490,7 @@ def test_ends_an_answer_that_takes_too_long_at_the_end(records: Path, tmp_path: 
 
 
 def test_ends_while_the_store_hangs(records: Path, tmp_path: Path) -> None:
-    """What waits for the store has its answer, however long the store may take."""
+    """A request that waits for the store is answered, however long the store may take."""
     file = tmp_path / "responses.sqlite"
     options = ("--store", str(file), "--store-timeout", "7", "--drain-timeout", "0")
     with command("--engine", f"replay={records}", *options) as (url, process):

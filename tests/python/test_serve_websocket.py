@@ -158,7 +158,7 @@ def test_what_counts_of_a_message_are_its_frames(records: Path) -> None:
 
 
 def test_a_message_whose_reading_is_cancelled() -> None:
-    """Its bytes count no longer, though the server may go on."""
+    """The message's bytes no longer count against `max-bodies`."""
     app = serve.app(says())
     message = {"type": "websocket.receive", "text": json.dumps({"input": "x" * 9_000_000})}
 

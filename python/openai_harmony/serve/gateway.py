@@ -42,7 +42,7 @@ from openai_harmony.serve.engines.none import NoEngineError
 from openai_harmony.serve.journal import LOG, Journal, Record
 from openai_harmony.serve.keys import Key
 from openai_harmony.serve.left_out import kinds, refuse_unmet
-from openai_harmony.serve.limits import Limits
+from openai_harmony.serve.limits import BUSY, Limits
 from openai_harmony.serve.passed_on import ABORT, Passed
 from openai_harmony.serve.refusals import (
     REFUSALS,
@@ -277,7 +277,7 @@ class Gateway:
             held = Held(self.limits.aborts, key)
             stack.callback(held.becomes, 0)
             if not held.becomes(1):
-                raise RefusedError("the server is busy; ask again later", 429, retry_after=1)
+                raise RefusedError(BUSY, 429, retry_after=1)
             return gone
         await self.limits.take(key, gone, self.ending)
         stack.callback(self.limits.release, key)

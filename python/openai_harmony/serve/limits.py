@@ -11,6 +11,8 @@ from openai_harmony.serve.settings import Settings
 from openai_harmony.serve.shares import Share, Turns
 from openai_harmony.serve.streaming import Ending, TooSlowError, wait_for
 
+BUSY = "the server is busy; ask again later"
+
 
 class Limits:
     """Places for requests: a number of them at a time, a number that wait, each for some time."""
@@ -57,7 +59,7 @@ class Limits:
             return
         after = max(1, round(min(self._timeout, 10)))
         if not self.queue.has_room(key, 1, key.waiting):
-            raise RefusedError("the server is busy; ask again later", 429, retry_after=after)
+            raise RefusedError(BUSY, 429, retry_after=after)
         place = self._turns.wait(key)
         self._count(self.waiting)
         try:

@@ -75,7 +75,7 @@ class Turns:
         own_most: Callable[[Key], int | None] = lambda _: None,
         waiting: Share | None = None,
     ) -> None:
-        """Of which a key may have a limit; ``waiting`` counts those that wait."""
+        """A key may have a limit of its own; ``waiting`` counts the requests that wait."""
         self.share, self._own_most, self._waiting = share, own_most, waiting or Share(0)
         self._queues: dict[str, deque[tuple[Key, asyncio.Future[None]]]] = {}
         """Those of each key that wait; the key whose turn is next comes first."""
@@ -122,6 +122,6 @@ class Turns:
                     del self._queues[owner]
                     if queue:  # the last one to be asked again
                         self._queues[owner] = queue
-                    self._waiting.give(key)  # before it wakes, so another one may wait
+                    self._waiting.give(key)  # before its task wakes: its room is free at once
                     place.set_result(None)
                     is_given = True

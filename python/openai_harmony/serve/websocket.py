@@ -154,7 +154,7 @@ class ResponsesSocket:
         except RefusedError as error:
             held.becomes(0)
             await self._fail(error.status, f"not an event: {error}")
-        except BaseException:  # as the server ends, it is cancelled
+        except BaseException:  # cancelled, since the server ends
             held.becomes(0)
             raise
         return None

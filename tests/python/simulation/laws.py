@@ -126,10 +126,10 @@ class Laws:
         drained += settings.store_timeout if self._world.network.hangs else 0
         drained += AT_ONCE if not one.slow else settings.client_timeout + 5
         latest = min(latest, max(drained, one.begun + AT_ONCE))
-        # A client that reads nothing sees a refusal late; one that reads slowly or still sends much,
-        # what closes a WebSocket.
-        sends = sum(other.padding for other in self._exchanges if other.is_sent_with(one))
-        is_blind = one.slow + sends > 0 if one.is_message else one.slow > LAST_SECONDS and not asked
+        # A client that reads nothing sees a refusal late. A client that reads slowly, or still sends
+        # a large message, sees late that its WebSocket is closed.
+        sent = sum(other.padding for other in self._exchanges if other.is_sent_with(one))
+        is_blind = one.slow + sent > 0 if one.is_message else one.slow > LAST_SECONDS and not asked
         ended = one.released if is_blind else one.ended
         assert ended <= latest, f"it ended {ended - latest} s too late"
         if asked and not self._world.network.refusals:

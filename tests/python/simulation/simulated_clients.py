@@ -114,7 +114,7 @@ class Exchange:
         return self.method == "POST" and self.path not in (ABORT, *MADE)
 
     def is_sent_with(self, other: Exchange) -> bool:
-        """Whether both are messages that a WebSocket sent together, or the same."""
+        """Whether both are messages that a client sent together over a WebSocket, or the same message."""
         return self.connection is other.connection and self.begun == other.begun
 
     @property

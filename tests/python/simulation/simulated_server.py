@@ -60,7 +60,7 @@ class Process:
 
     @property
     def ends_at(self) -> float:
-        """When it takes no more requests; sums of times are not exact."""
+        """When it takes no more requests, a little early: sums of times are rounded."""
         return self.term_at + self.settings.shutdown_delay - 0.001
 
     async def start(self, loop: NetworkedLoop) -> None:
